@@ -1,0 +1,3 @@
+//! The binary `agent-jobs`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The in-memory job registry: implements the contract of the crate jobs.

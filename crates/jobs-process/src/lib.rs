@@ -1,0 +1,1 @@
+//! Shell commands as background jobs: own session, whole-tree kill, bounded capture.

@@ -1,0 +1,1 @@
+//! Conformance cases and puppet producers for implementations of the jobs contract.

@@ -1,0 +1,1 @@
+//! The contract of background jobs for LLM agents: the registry trait and its vocabulary.

@@ -1,0 +1,1 @@
+//! The model-facing job tools: bounded output, completion notices, the agent inbox.

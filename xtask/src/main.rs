@@ -1,0 +1,3 @@
+//! The project's own checks and generators.
+
+fn main() {}
