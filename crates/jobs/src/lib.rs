@@ -1,1 +1,3 @@
 //! The contract of background jobs for LLM agents: the registry trait and its vocabulary.
+
+pub mod text;
