@@ -13,7 +13,9 @@ use cargo_metadata::{Message, Package, TargetKind};
 use clap::builder::BoolishValueParser;
 use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -43,22 +45,10 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     let mut passed = Vec::new();
     for binary in tests.build(workspace, None)? {
         let outcome = binary.run(args)?;
-        ensure!(
-            outcome.success,
-            "a model check of {} failed",
-            binary.package
-        );
-        ensure!(
-            !outcome.checks.is_empty() || args.filter.is_some(),
-            "{} has run no model check: expected lines such as `check NAME: 2000 schedules passed`",
-            binary.package
-        );
+        outcome.judge(&binary.package, args.filter.is_some())?;
         passed.extend(outcome.checks);
     }
     ensure!(!passed.is_empty(), "no model check has run");
-    for Check { name, schedules } in &passed {
-        ensure!(*schedules > 0, "the check {name} has tried no schedule");
-    }
     let schedules: u64 = passed.iter().map(|check| check.schedules).sum();
     println!(
         "model: {} checks, {schedules} schedules passed",
@@ -128,21 +118,20 @@ impl Tests {
     fn build(&self, workspace: &Workspace, broken: Option<&str>) -> Result<Vec<Binary>> {
         let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         flags.push_str(" --cfg shuttle");
-        if let Some(variant) = broken {
-            flags.push_str(&format!(" --cfg broken=\"{variant}\""));
-        }
         let mut build = workspace.cargo();
         build.env_remove("CARGO_ENCODED_RUSTFLAGS");
         build.env("RUSTFLAGS", flags.trim());
+        let target = workspace.target_directory().join("shuttle");
+        if let Some(variant) = broken {
+            build.env("RUSTC_WORKSPACE_WRAPPER", wrapper(&target, variant)?);
+        }
         build.args([
             "test",
             "--no-run",
             "--release",
             "--message-format=json-render-diagnostics",
         ]);
-        build
-            .arg("--target-dir")
-            .arg(workspace.target_directory().join("shuttle"));
+        build.arg("--target-dir").arg(&target);
         let packages: BTreeSet<_> = self.targets.iter().map(|(package, _)| package).collect();
         let names: BTreeSet<_> = self.targets.iter().map(|(_, target)| target).collect();
         build.args(packages.iter().flat_map(|package| ["--package", package]));
@@ -180,6 +169,25 @@ impl Tests {
         );
         Ok(binaries)
     }
+}
+
+/// A compiler for the workspace's own crates that builds the variant. Its path tells cargo the variants apart,
+/// and the crates of others are built once for all of them.
+fn wrapper(target: &Path, variant: &str) -> Result<PathBuf> {
+    ensure!(
+        variant
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_'),
+        "a variant has a name of letters, digits and underscores, got {variant}"
+    );
+    let directory = target.join("broken");
+    let path = directory.join(variant);
+    let script = format!("#!/bin/sh\nexec \"$@\" --cfg 'broken=\"{variant}\"'\n");
+    std::fs::create_dir_all(&directory)
+        .and_then(|()| std::fs::write(&path, script))
+        .and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(0o755)))
+        .with_context(|| format!("failed to write {}", path.display()))?;
+    Ok(path)
 }
 
 fn model_targets(package: &Package) -> Vec<String> {
@@ -231,6 +239,22 @@ impl Binary {
 struct Outcome {
     success: bool,
     checks: Vec<Check>,
+}
+
+impl Outcome {
+    /// A test file has to pass, and to have checked something.
+    fn judge(&self, package: &str, filtered: bool) -> Result<()> {
+        ensure!(self.success, "a model check of {package} failed");
+        ensure!(
+            !self.checks.is_empty() || filtered,
+            "{package} has run no model check: expected `check NAME: N schedules passed`"
+        );
+        let idle = self.checks.iter().find(|check| check.schedules == 0);
+        if let Some(Check { name, .. }) = idle {
+            bail!("the check {name} of {package} has tried no schedule");
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -326,5 +350,61 @@ mod tests {
         "#;
         let tokens: TokenStream = source.parse().expect("tokens");
         assert_eq!(variants_in(&tokens), ["twice", "late"]);
+    }
+    #[test]
+    fn an_outcome_without_a_schedule_is_none() {
+        let outcome = |success, counts: &[u64]| Outcome {
+            success,
+            checks: counts
+                .iter()
+                .map(|schedules| Check {
+                    name: "settle".to_owned(),
+                    schedules: *schedules,
+                })
+                .collect(),
+        };
+        assert!(outcome(true, &[5]).judge("p", false).is_ok());
+        assert!(outcome(false, &[5]).judge("p", false).is_err());
+        assert!(outcome(true, &[]).judge("p", false).is_err());
+        assert!(outcome(true, &[]).judge("p", true).is_ok());
+        assert!(outcome(true, &[5, 0]).judge("p", false).is_err());
+    }
+
+    #[test]
+    fn a_crate_with_a_shim_has_model_checks() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let write = |path: &str, text: &str| {
+            let path = directory.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(path, text).expect("a file");
+        };
+        let find = || {
+            let workspace = Workspace::open(directory.path()).expect("a package");
+            Tests::find(&workspace).map(|tests| tests.targets)
+        };
+        write(
+            "Cargo.toml",
+            "[package]\nname = \"p\"\nedition = \"2024\"\n",
+        );
+        write("src/lib.rs", "");
+        let error = find().expect_err("no checks").to_string();
+        assert!(error.starts_with("no crate has model checks"), "{error}");
+        write("src/sync.rs", "");
+        let error = find().expect_err("no checks").to_string();
+        assert!(
+            error.starts_with("p has a shim and no model check"),
+            "{error}"
+        );
+        write("tests/model.rs", "");
+        write("tests/other.rs", "");
+        let found = find().expect("a check");
+        assert_eq!(found, [("p".to_owned(), "model".to_owned())]);
+    }
+
+    #[test]
+    fn a_variant_is_a_plain_name() {
+        let target = tempfile::tempdir().expect("a temporary directory");
+        assert!(wrapper(target.path(), "two_locks").is_ok());
+        assert!(wrapper(target.path(), "../x'").is_err());
     }
 }
