@@ -6,18 +6,18 @@
 //! `--broken` proves that the checks can fail. For each variant that the sources hold under
 //! `cfg(broken = "NAME")` it builds the checks with that variant, and expects one of them to fail.
 
-use crate::tokens::walk;
+mod binary;
+mod variants;
+
 use crate::workspace::{Workspace, shown};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
+use binary::Binary;
 use cargo_metadata::{Message, Package, TargetKind};
 use clap::builder::BoolishValueParser;
-use proc_macro2::{TokenStream, TokenTree};
 use std::collections::BTreeSet;
-use std::fs::Permissions;
-use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Stdio;
+use variants::{variants, wrapper};
 
 /// How to check.
 #[derive(Debug, clap::Args)]
@@ -171,25 +171,6 @@ impl Tests {
     }
 }
 
-/// A compiler for the workspace's own crates that builds the variant. Its path tells cargo the variants apart,
-/// and the crates of others are built once for all of them.
-fn wrapper(target: &Path, variant: &str) -> Result<PathBuf> {
-    ensure!(
-        variant
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_'),
-        "a variant has a name of letters, digits and underscores, got {variant}"
-    );
-    let directory = target.join("broken");
-    let path = directory.join(variant);
-    let script = format!("#!/bin/sh\nexec \"$@\" --cfg 'broken=\"{variant}\"'\n");
-    std::fs::create_dir_all(&directory)
-        .and_then(|()| std::fs::write(&path, script))
-        .and_then(|()| std::fs::set_permissions(&path, Permissions::from_mode(0o755)))
-        .with_context(|| format!("failed to write {}", path.display()))?;
-    Ok(path)
-}
-
 fn model_targets(package: &Package) -> Vec<String> {
     let targets = package.targets.iter();
     targets
@@ -198,177 +179,9 @@ fn model_targets(package: &Package) -> Vec<String> {
         .collect()
 }
 
-/// A test file that is built.
-struct Binary {
-    package: String,
-    directory: PathBuf,
-    executable: PathBuf,
-}
-
-impl Binary {
-    /// Runs it and shows what it prints.
-    fn run(&self, args: &Args) -> Result<Outcome> {
-        let mut test = Command::new(&self.executable);
-        test.current_dir(&self.directory);
-        test.env("JOBS_MODEL_SCHEDULES", args.schedules.to_string());
-        test.arg("--nocapture").args(&args.filter);
-        eprintln!("$ {} ({})", shown(&test), self.package);
-        let mut child = test
-            .stdout(Stdio::piped())
-            .spawn()
-            .context("failed to start it")?;
-        let mut checks = Vec::new();
-        if let Some(stdout) = child.stdout.take() {
-            for line in BufReader::new(stdout).lines() {
-                let line = line.context("failed to read what it prints")?;
-                println!("{line}");
-                checks.extend(Check::parse(&line));
-            }
-        }
-        let status = child.wait().context("failed to wait for it")?;
-        // The test harness ends with 101 if a test fails; anything else is no verdict.
-        let success = match status.code() {
-            Some(0) => true,
-            Some(101) => false,
-            _ => bail!("the model checks of {} ended with {status}", self.package),
-        };
-        Ok(Outcome { success, checks })
-    }
-}
-
-struct Outcome {
-    success: bool,
-    checks: Vec<Check>,
-}
-
-impl Outcome {
-    /// A test file has to pass, and to have checked something.
-    fn judge(&self, package: &str, filtered: bool) -> Result<()> {
-        ensure!(self.success, "a model check of {package} failed");
-        ensure!(
-            !self.checks.is_empty() || filtered,
-            "{package} has run no model check: expected `check NAME: N schedules passed`"
-        );
-        let idle = self.checks.iter().find(|check| check.schedules == 0);
-        if let Some(Check { name, .. }) = idle {
-            bail!("the check {name} of {package} has tried no schedule");
-        }
-        Ok(())
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct Check {
-    name: String,
-    schedules: u64,
-}
-
-impl Check {
-    /// Reads `check NAME: N schedules passed`; the test harness may have begun the line.
-    fn parse(line: &str) -> Option<Self> {
-        let (_, line) = line.split_once("check ")?;
-        let (name, rest) = line.split_once(": ")?;
-        let count = rest.strip_suffix(" schedules passed")?;
-        Some(Self {
-            name: name.to_owned(),
-            schedules: count.parse().ok()?,
-        })
-    }
-}
-
-/// The names in `cfg(broken = "NAME")`.
-fn variants(workspace: &Workspace) -> Result<BTreeSet<String>> {
-    let mut found = BTreeSet::new();
-    for package in workspace.packages() {
-        let sources = workspace
-            .root()
-            .join(workspace.directory(package))
-            .join("src");
-        for entry in ignore::Walk::new(sources) {
-            let entry = entry.context("failed to walk the sources")?;
-            if entry
-                .path()
-                .extension()
-                .is_some_and(|ending| ending == "rs")
-            {
-                let text = std::fs::read_to_string(entry.path())?;
-                let tokens = text.parse::<TokenStream>();
-                let tokens = tokens.map_err(|error| anyhow::anyhow!("{error}"))?;
-                found.extend(variants_in(&tokens));
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn variants_in(tokens: &TokenStream) -> Vec<String> {
-    let mut found = Vec::new();
-    walk(tokens, &mut |tokens, at| {
-        if let [
-            TokenTree::Ident(word),
-            TokenTree::Punct(equals),
-            TokenTree::Literal(name),
-            ..,
-        ] = &tokens[at..]
-            && word == "broken"
-            && equals.as_char() == '='
-        {
-            found.push(name.to_string().trim_matches('"').to_owned());
-        }
-    });
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_line_of_a_check() {
-        let check = |name: &str, schedules| {
-            let name = name.to_owned();
-            Some(Check { name, schedules })
-        };
-        assert_eq!(
-            Check::parse("check settle: 2000 schedules passed"),
-            check("settle", 2000)
-        );
-        assert_eq!(
-            Check::parse("test a::b ... check first wins: 1 schedules passed"),
-            check("first wins", 1)
-        );
-        assert_eq!(Check::parse("check settle: many schedules passed"), None);
-        assert_eq!(Check::parse("check settle: 2000 schedules tried"), None);
-    }
-
-    #[test]
-    fn the_variants_of_a_source() {
-        let source = r#"
-            // cfg(broken = "comment")
-            #[cfg(broken = "twice")] fn f() {}
-            fn g() -> bool { cfg!(any(test, broken = "late")) }
-        "#;
-        let tokens: TokenStream = source.parse().expect("tokens");
-        assert_eq!(variants_in(&tokens), ["twice", "late"]);
-    }
-    #[test]
-    fn an_outcome_without_a_schedule_is_none() {
-        let outcome = |success, counts: &[u64]| Outcome {
-            success,
-            checks: counts
-                .iter()
-                .map(|schedules| Check {
-                    name: "settle".to_owned(),
-                    schedules: *schedules,
-                })
-                .collect(),
-        };
-        assert!(outcome(true, &[5]).judge("p", false).is_ok());
-        assert!(outcome(false, &[5]).judge("p", false).is_err());
-        assert!(outcome(true, &[]).judge("p", false).is_err());
-        assert!(outcome(true, &[]).judge("p", true).is_ok());
-        assert!(outcome(true, &[5, 0]).judge("p", false).is_err());
-    }
 
     #[test]
     fn a_crate_with_a_shim_has_model_checks() {
@@ -399,12 +212,5 @@ mod tests {
         write("tests/other.rs", "");
         let found = find().expect("a check");
         assert_eq!(found, [("p".to_owned(), "model".to_owned())]);
-    }
-
-    #[test]
-    fn a_variant_is_a_plain_name() {
-        let target = tempfile::tempdir().expect("a temporary directory");
-        assert!(wrapper(target.path(), "two_locks").is_ok());
-        assert!(wrapper(target.path(), "../x'").is_err());
     }
 }
