@@ -1,7 +1,8 @@
 //! `docs/architecture.md` is a map: it has every crate and module, and nothing that is not there.
 //!
-//! What it names are the code spans of the text and the words of its fenced blocks. A line that names
-//! `crates/x` (or a heading that names the crate) opens that crate, and file names after it are that crate's.
+//! What it names are the code spans of the text and the words of its fenced blocks. A heading that names a crate
+//! opens it, and the file names below are that crate's. So does an entry that names `crates/x`, for itself. A
+//! module that is a directory may be named without a slash there.
 
 use super::Finding;
 use super::tree::{LATER, Tree};
@@ -24,7 +25,7 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Finding> {
         line,
         context,
         path,
-    } in mentions(tree, &map.text)
+    } in mentions(tree, &existing, &map.text)
     {
         let found = existing.find(&path, context.as_deref());
         if found.is_empty() {
@@ -81,8 +82,9 @@ struct Mention {
     path: String,
 }
 
-fn mentions(tree: &Tree<'_>, text: &str) -> Vec<Mention> {
+fn mentions(tree: &Tree<'_>, existing: &Existing, text: &str) -> Vec<Mention> {
     let mut found = Vec::new();
+    let mut section = None;
     let mut context = None;
     let mut fenced = false;
     for (index, line) in text.lines().enumerate() {
@@ -90,30 +92,28 @@ fn mentions(tree: &Tree<'_>, text: &str) -> Vec<Mention> {
             fenced = !fenced;
             continue;
         }
-        let items: Vec<&str> = if fenced {
+        if !fenced && line.starts_with('#') {
+            section = crate_of_heading(tree, line);
+            found.extend(section.clone().map(|path| Mention {
+                line: index + 1,
+                context: None,
+                path,
+            }));
+        }
+        if !fenced && !line.starts_with(' ') {
+            context.clone_from(&section);
+        }
+        let items: Vec<&str> = if fenced || line.starts_with('#') {
             line.split_whitespace().collect()
         } else {
             line.split('`').skip(1).step_by(2).collect()
         };
-        if line.starts_with('#') && !fenced {
-            let title = line.trim_matches(['#', ' ']);
-            let mut crates = tree.crates();
-            let named = crates.find(|(name, _)| title == *name || items.contains(name));
-            context = named.map(|(_, directory)| directory);
-            found.extend(context.iter().map(|directory| Mention {
-                line: index + 1,
-                context: None,
-                path: directory.clone(),
-            }));
-        }
         for item in items {
-            let item = item.trim_matches([',', ';', ':', '(', ')']);
+            let item = bare(item);
             let path = item.trim_start_matches("./").trim_end_matches('/');
-            if !is_path(item)
-                || LATER
-                    .iter()
-                    .any(|later| path.split('/').any(|p| p == *later))
-            {
+            let later = path.split('/').any(|part| LATER.contains(&part));
+            let is_module = |directory: &String| existing.has(&format!("{directory}/src/{path}"));
+            if later || !(is_path(item) || context.as_ref().is_some_and(is_module)) {
                 continue;
             }
             let mut parts = path.split('/');
@@ -128,6 +128,24 @@ fn mentions(tree: &Tree<'_>, text: &str) -> Vec<Mention> {
         }
     }
     found
+}
+
+/// The directory of the crate that a heading names: `crates/x` in it, or `x` as a code span or alone.
+fn crate_of_heading(tree: &Tree<'_>, line: &str) -> Option<String> {
+    let title = line.strip_prefix('#')?.trim_matches(['#', ' ']);
+    let names = |word: &str| {
+        let named = |(name, directory): &(&str, String)| {
+            bare(word) == directory || word == format!("`{name}`") || title == *name
+        };
+        tree.crates().find(named)
+    };
+    let (_, directory) = title.split_whitespace().find_map(names)?;
+    Some(directory)
+}
+
+/// The word without its punctuation.
+fn bare(word: &str) -> &str {
+    word.trim_matches(['`', ',', ';', ':', '(', ')'])
 }
 
 /// Whether a word is meant as a path: not a type, not a command, not a place holder.
@@ -164,9 +182,13 @@ impl Existing {
         Self { paths }
     }
 
+    fn has(&self, path: &str) -> bool {
+        self.paths.contains(path)
+    }
+
     /// What the path may stand for: itself, or an end of a path in the crate that the text speaks of.
     fn find(&self, path: &str, context: Option<&str>) -> Vec<String> {
-        if self.paths.contains(path) {
+        if self.has(path) {
             return vec![path.to_owned()];
         }
         let end = format!("/{path}");
@@ -273,10 +295,49 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_opens_a_crate() {
+    fn an_entry_opens_a_crate_for_itself() {
         Fixture::good()
-            .replace(MAP, "- `crates/jobs-testkit`: `cases.rs`\n", "")
-            .append(MAP, "## jobs-testkit\n\n`cases.rs`\n")
+            .append(
+                MAP,
+                "- See `crates/jobs`,\n  `contain.rs`.\n- Then `cases.rs`.\n",
+            )
+            .expect_nothing();
+        Fixture::good()
+            .append(MAP, "- See `crates/jobs`,\n  `cases.rs`.\n")
+            .expect_at("map", MAP, "  `cases.rs`");
+    }
+
+    #[test]
+    fn a_directory_is_named_without_a_slash() {
+        Fixture::good()
+            .replace(MAP, "`platform/`", "`platform`")
+            .expect_nothing();
+    }
+
+    #[test]
+    fn a_heading_opens_a_crate() {
+        for heading in [
+            "jobs-testkit",
+            "crates/jobs-testkit, the kit",
+            "The kit: `jobs-testkit`",
+        ] {
+            Fixture::good()
+                .replace(MAP, "- `crates/jobs-testkit`: `cases.rs`\n", "")
+                .append(MAP, &format!("## {heading}\n\n`cases.rs`\n"))
+                .expect_nothing();
+        }
+        Fixture::good()
+            .append(MAP, "## crates/jobs, the seam\n\n`cases.rs`\n")
+            .expect_at("map", MAP, "`cases.rs`");
+    }
+
+    #[test]
+    fn the_next_heading_closes_it() {
+        Fixture::good()
+            .append(
+                MAP,
+                "## crates/jobs\n\n## Absences\n\n`cases.rs` is named.\n",
+            )
             .expect_nothing();
     }
 }
