@@ -154,7 +154,7 @@ mod tests {
         fs::write(directory.path().join("Cargo.toml"), manifest).expect("a manifest");
         fs::create_dir(directory.path().join("src")).expect("a directory");
         fs::write(directory.path().join("src/lib.rs"), "").expect("a source");
-        let workspace = Workspace::open(directory.path()).expect("a package");
+        let workspace = Workspace::at(directory.path()).expect("a package");
         workspace.packages()[0].clone()
     }
 

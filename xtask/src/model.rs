@@ -3,8 +3,8 @@
 //! A model check is a test in `tests/model*.rs` of a crate that has a shim (`src/sync.rs`). It prints a line
 //! `check NAME: N schedules passed`; a test file that prints none has checked nothing, and fails.
 //!
-//! `--broken` proves that the checks can fail. For each variant that the sources hold under
-//! `cfg(broken = "NAME")` it builds the checks with that variant, and expects one of them to fail.
+//! `--broken` proves that the checks can fail. For each variant in a crate's `tests/broken.toml` it builds the
+//! checks from a copy of the sources that holds the variant, and expects the check that is named there to fail.
 
 mod binary;
 mod variants;
@@ -17,10 +17,10 @@ use clap::builder::BoolishValueParser;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
-use variants::{variants, wrapper};
+use variants::{Copy, variants};
 
 /// How to check.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
     /// Schedules that each check tries
     #[arg(long, env = "JOBS_MODEL_SCHEDULES", default_value_t = 2000)]
@@ -38,12 +38,13 @@ pub(crate) struct Args {
 ///
 /// If a check fails, a crate with a shim has none, or a broken variant is not noticed.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
-    let tests = Tests::find(workspace)?;
     if args.broken {
-        return expect_failures(workspace, &tests, args);
+        return expect_failures(workspace, args);
     }
+    let tests = Tests::find(workspace)?;
+    let target = workspace.target_directory().join("shuttle");
     let mut passed = Vec::new();
-    for binary in tests.build(workspace, None)? {
+    for binary in tests.build(workspace, &target)? {
         let outcome = binary.run(args)?;
         outcome.judge(&binary.package, args.filter.is_some())?;
         passed.extend(outcome.checks);
@@ -57,24 +58,33 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn expect_failures(workspace: &Workspace, tests: &Tests, args: &Args) -> Result<()> {
+fn expect_failures(workspace: &Workspace, args: &Args) -> Result<()> {
     let variants = variants(workspace)?;
     ensure!(
         !variants.is_empty(),
-        "the sources hold no variant under cfg(broken = \"…\")"
+        "no crate lists broken variants (tests/broken.toml)"
     );
+    let target = workspace.target_directory().join("shuttle");
+    let copy = Copy::make(workspace, target.join("broken"))?;
+    let copied = copy.workspace()?;
+    let tests = Tests::find(&copied)?;
     let mut unnoticed = Vec::new();
     for variant in &variants {
-        let mut noticed = false;
-        for binary in tests.build(workspace, Some(variant))? {
-            noticed = noticed || !binary.run(args)?.success;
-        }
-        println!(
-            "broken {variant}: {}",
-            if noticed { "noticed" } else { "NOT noticed" }
-        );
+        let only = Args {
+            filter: Some(variant.check.clone()),
+            ..args.clone()
+        };
+        let noticed = copy.broken(variant, || {
+            let mut noticed = false;
+            for binary in tests.build(&copied, &target)? {
+                noticed |= !binary.run(&only)?.success;
+            }
+            Ok(noticed)
+        })?;
+        let verdict = if noticed { "noticed" } else { "NOT noticed" };
+        println!("broken {}: {verdict} by {}", variant.name, variant.check);
         if !noticed {
-            unnoticed.push(variant.as_str());
+            unnoticed.push(variant.name.as_str());
         }
     }
     ensure!(
@@ -114,24 +124,20 @@ impl Tests {
         Ok(Self { targets })
     }
 
-    /// Builds the test files, with a broken variant if one is named.
-    fn build(&self, workspace: &Workspace, broken: Option<&str>) -> Result<Vec<Binary>> {
+    /// Builds the test files.
+    fn build(&self, workspace: &Workspace, target: &Path) -> Result<Vec<Binary>> {
         let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         flags.push_str(" --cfg shuttle");
         let mut build = workspace.cargo();
         build.env_remove("CARGO_ENCODED_RUSTFLAGS");
         build.env("RUSTFLAGS", flags.trim());
-        let target = workspace.target_directory().join("shuttle");
-        if let Some(variant) = broken {
-            build.env("RUSTC_WORKSPACE_WRAPPER", wrapper(&target, variant)?);
-        }
         build.args([
             "test",
             "--no-run",
             "--release",
             "--message-format=json-render-diagnostics",
         ]);
-        build.arg("--target-dir").arg(&target);
+        build.arg("--target-dir").arg(target);
         let packages: BTreeSet<_> = self.targets.iter().map(|(package, _)| package).collect();
         let names: BTreeSet<_> = self.targets.iter().map(|(_, target)| target).collect();
         build.args(packages.iter().flat_map(|package| ["--package", package]));
@@ -192,7 +198,7 @@ mod tests {
             std::fs::write(path, text).expect("a file");
         };
         let find = || {
-            let workspace = Workspace::open(directory.path()).expect("a package");
+            let workspace = Workspace::at(directory.path()).expect("a package");
             Tests::find(&workspace).map(|tests| tests.targets)
         };
         write(

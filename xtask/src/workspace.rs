@@ -18,8 +18,7 @@ impl Workspace {
     }
 
     /// Opens the workspace whose root manifest lies in `root`.
-    #[cfg(test)]
-    pub(crate) fn open(root: &Path) -> Result<Self> {
+    pub(crate) fn at(root: &Path) -> Result<Self> {
         Self::load(MetadataCommand::new().current_dir(root).no_deps())
     }
 

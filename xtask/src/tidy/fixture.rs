@@ -160,7 +160,7 @@ impl Fixture {
 
     #[track_caller]
     fn found(&self) -> Vec<String> {
-        let workspace = Workspace::open(self.directory.path()).expect("a workspace");
+        let workspace = Workspace::at(self.directory.path()).expect("a workspace");
         let tree = Tree::read(&workspace).expect("a readable workspace");
         let shown = |Finding {
                          file, line, rule, ..
