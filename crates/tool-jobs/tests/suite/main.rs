@@ -11,6 +11,8 @@ mod paging;
 #[cfg(test)]
 mod policies;
 #[cfg(test)]
+mod slow;
+#[cfg(test)]
 mod tools;
 #[cfg(test)]
 mod waits;
