@@ -11,6 +11,7 @@ use tool_jobs::{Deliver, DeliverError, Inbox, Lane, Notice, Turn, WakeBudget};
 use crate::handle::{self, Answer};
 use crate::mount;
 use crate::op::Op;
+use crate::project::DONE;
 use crate::record::{Failure, Outcome};
 use crate::world::World;
 
@@ -65,7 +66,7 @@ pub(crate) fn declare(world: &Arc<World>, op: &Op) -> Outcome {
 /// `register_agent`
 pub(crate) fn register(world: &Arc<World>, op: &Op) -> Outcome {
     named(world, op.need("name")?)?.register(world);
-    Ok(json!("registered"))
+    Ok(json!(DONE))
 }
 
 /// `unregister_agent`

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::op::Op;
+use crate::project::NOT_YET;
 use crate::record::{Failure, Outcome, spelled};
 use crate::world::World;
 
@@ -147,7 +148,7 @@ pub(crate) async fn wait(world: &World, op: &Op) -> Outcome {
         if tokio::time::timeout_at(until, handle.moved.notified()).await.is_err() {
             world.settle().await;
             let outcome = handle.done();
-            return Ok(outcome.map_or_else(|| json!({ "state": "pending" }), |it| ended(&it)));
+            return Ok(outcome.map_or_else(|| json!({ "state": NOT_YET }), |it| ended(&it)));
         }
     }
 }

@@ -9,6 +9,7 @@ use tool_jobs::JobTools;
 use crate::agent::{Agent, Post};
 use crate::handle::{self, Answer};
 use crate::op::Op;
+use crate::project::DONE;
 use crate::record::{Failure, Outcome};
 use crate::world::World;
 use crate::{config, observer, tools};
@@ -180,8 +181,7 @@ pub(crate) async fn mount(world: &Arc<World>, op: &Op) -> Outcome {
             return Ok(json!("mounted"));
         }
         "controller" => {
-            let label = op.text("label").unwrap_or(name);
-            let _guard = world.registry()?.controller(label, &scope)?;
+            let _guard = world.registry()?.controller(name, &scope)?;
             What::Controller { _guard }
         }
         "observer" => {
@@ -228,9 +228,10 @@ pub(crate) async fn unmount(world: &Arc<World>, op: &Op) -> Outcome {
 pub(crate) fn attach(world: &World, op: &Op) -> Outcome {
     let name = op.text("name").unwrap_or("controller");
     let scope = world.scope(op.text("scope"))?;
-    let guard = world.registry()?.controller(op.text("label").unwrap_or(name), &scope)?;
-    // An earlier one of the name ends outside the lock.
-    let _earlier = world.state().controllers.insert(name.to_owned(), guard);
+    let earlier = world.state().controllers.remove(name);
+    drop(earlier);
+    let guard = world.registry()?.controller(name, &scope)?;
+    world.state().controllers.insert(name.to_owned(), guard);
     Ok(json!("attached"))
 }
 
@@ -240,7 +241,7 @@ pub(crate) fn detach(world: &World, op: &Op) -> Outcome {
     let guard = world.state().controllers.remove(name);
     guard.map_or_else(
         || Err(Failure::refused(format!("no controller \"{name}\" is attached"))),
-        |_guard| Ok(json!("detached")),
+        |_guard| Ok(json!(DONE)),
     )
 }
 

@@ -7,6 +7,7 @@ use jobs::{Caller, Change, Checker, JobId, JobRegistry, Scope, SessionId, Snapsh
 use serde_json::{Value, json};
 
 use crate::op::Op;
+use crate::project::DONE;
 use crate::record::{Failure, Outcome};
 use crate::world::World;
 
@@ -51,7 +52,7 @@ pub(crate) fn unobserve(world: &World, op: &Op) -> Outcome {
     match world.state().observers.remove(name) {
         Some(observer) => {
             observer.abort();
-            Ok(json!("unobserved"))
+            Ok(json!(DONE))
         }
         None => Err(Failure::refused(format!("no observer \"{name}\""))),
     }

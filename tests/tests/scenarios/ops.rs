@@ -1,6 +1,7 @@
 //! Which operation is which.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -54,9 +55,7 @@ async fn dispatch(world: &Arc<World>, op: Op) -> Outcome {
         "abort" => handle::abort(world, &op),
         "await" => handle::wait(world, &op).await,
         "tick" => {
-            if let Some(ms) = op.count("ms") {
-                tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
-            }
+            tick(world, op.count("ms").unwrap_or(0)).await;
             Ok(json!("ticked"))
         }
         "batch" => Ok(batch(world, &op)),
@@ -69,6 +68,18 @@ async fn dispatch(world: &Arc<World>, op: Op) -> Outcome {
         name @ ("hold" | "tools_visible" | "owner_effects" | "wait_resolvers"
         | "service_effects" | "has_service") => Err(Failure::not_ours(name)),
         name => Err(Failure::unknown(&format!("\"{name}\""))),
+    }
+}
+
+/// Lets virtual time pass, in steps after which answers are delivered.
+async fn tick(world: &World, ms: u64) {
+    let step = (ms / 50).max(10);
+    let mut left = ms;
+    while left > 0 {
+        let now = left.min(step);
+        tokio::time::sleep(Duration::from_millis(now)).await;
+        world.settle().await;
+        left -= now;
     }
 }
 

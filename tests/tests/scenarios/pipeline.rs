@@ -108,11 +108,17 @@ impl Policy {
     /// The first text among the words for a reason.
     fn reason(&self) -> String {
         let decision = self.decision();
-        ["reason", "feedback", "message", "text"]
+        let word = ["reason", "feedback", "message", "text"]
             .into_iter()
-            .find_map(|key| decision.get(key).and_then(Value::as_str))
-            .unwrap_or("denied")
-            .to_owned()
+            .find_map(|key| decision.get(key).and_then(Value::as_str));
+        match (word, decision.get("content")) {
+            (Some(word), _) => word.to_owned(),
+            (None, Some(content)) => {
+                let content = blocks(content);
+                ToolResult::Failure { content }.text()
+            }
+            (None, None) => "denied".to_owned(),
+        }
     }
 
     fn kind(&self) -> &str {

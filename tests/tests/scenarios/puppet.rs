@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::feed::Feed;
 use crate::op::{Op, whole};
+use crate::project::DONE;
 use crate::record::{self, Failure};
 use crate::world::World;
 
@@ -85,7 +86,7 @@ pub(crate) async fn start(world: Arc<World>, op: Op) -> record::Outcome {
 }
 
 fn spec(world: &Arc<World>, op: &Op) -> Result<JobSpec, Failure> {
-    let text = |key: &str, default: &str, what: &str| match op.get(key) {
+    let text = |key: &str, default: &str, what: &str| match op.given(key) {
         None => Ok(default.to_owned()),
         Some(Value::String(text)) => Ok(text.clone()),
         Some(other) => Err(Failure::inexpressible(format!(
@@ -94,7 +95,7 @@ fn spec(world: &Arc<World>, op: &Op) -> Result<JobSpec, Failure> {
     };
     let kind = text("kind", "bash", "kind")?;
     let label = text("label", "work", "label")?;
-    let limit = match op.get("limit") {
+    let limit = match op.given("limit") {
         None => None,
         Some(limit) => Some(whole(limit).ok_or_else(|| {
             Failure::inexpressible(format!(
@@ -237,7 +238,7 @@ pub(crate) fn reject(world: &World, op: &Op) -> record::Outcome {
         None => "rejected".to_owned(),
     };
     puppet.end(End::Panic(text));
-    Ok(json!("rejected"))
+    Ok(json!(DONE))
 }
 
 /// `push`

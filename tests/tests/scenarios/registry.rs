@@ -17,8 +17,10 @@ use crate::world::World;
 
 /// The text of the id that an operation names, by itself or by its puppet.
 pub(crate) fn named(world: &World, op: &Op) -> Option<String> {
-    if let Some(id) = op.text("id") {
-        return Some(id.to_owned());
+    match op.get("id") {
+        Some(Value::String(id)) => return Some(id.clone()),
+        Some(other) => return Some(other.to_string()),
+        None => {}
     }
     let job = op.text("job")?;
     let puppet = world.state().puppets.get(job).cloned();
@@ -113,8 +115,11 @@ pub(crate) async fn wait(world: &Arc<World>, op: &Op) -> Outcome {
                     None => std::future::pending().await,
                 }
             };
-            let settled = ask.registry.settled_or(&id, &ask.caller, until);
-            cancel.run_until_cancelled(settled).await
+            tokio::select! {
+                biased;
+                waited = ask.registry.settled_or(&id, &ask.caller, until) => Some(waited),
+                () = cancel.cancelled() => None,
+            }
         };
         answer(ask, waited)
     })
