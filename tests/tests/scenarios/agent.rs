@@ -35,7 +35,9 @@ pub(crate) struct Agent {
 pub(crate) fn declare(world: &Arc<World>, op: &Op) -> Outcome {
     let name = op.need("name")?;
     let session = op.text("session").unwrap_or(name);
-    let failure = op.get("delivery_throws").filter(|it| it.as_bool() != Some(false));
+    let failure = op
+        .get("delivery_throws")
+        .filter(|it| it.as_bool() != Some(false));
     let agent = Arc::new(Agent {
         name: name.to_owned(),
         session: session.to_owned(),
@@ -155,7 +157,9 @@ impl Agent {
     /// Becomes the current instance of its session.
     pub(crate) fn register(self: &Arc<Self>, world: &Arc<World>) {
         *self.is_registered.lock() = true;
-        let Ok(registry) = world.registry() else { return };
+        let Ok(registry) = world.registry() else {
+            return;
+        };
         let session = SessionId::new(self.session.as_str());
         let owner = registry.owner(session, self.scope.clone());
         self.owners.lock().push(owner.clone());
@@ -191,7 +195,8 @@ impl Agent {
     }
 
     fn rest(&self) {
-        if let Some(turn) = self.turn.lock().take() {
+        let turn = self.turn.lock().take();
+        if let Some(turn) = turn {
             end(turn);
         }
     }

@@ -70,7 +70,10 @@ pub(crate) fn folder(folder: &Path, differences: Differences<'_>) -> Result<Repo
     }
     if let Differences::InFolder = differences {
         for entry in &entries {
-            if !scenarios.iter().any(|scenario| scenario.name == entry.scenario) {
+            if !scenarios
+                .iter()
+                .any(|scenario| scenario.name == entry.scenario)
+            {
                 report.deviations.push(format!(
                     "{} op {}: expected a scenario of the listed difference, got none",
                     entry.scenario, entry.op
@@ -98,7 +101,11 @@ fn compare(scenario: &Scenario, entries: &[&Entry], report: &mut Report) {
             op,
             report,
         };
-        let entries: Vec<&Entry> = entries.iter().filter(|entry| entry.op == op).copied().collect();
+        let entries: Vec<&Entry> = entries
+            .iter()
+            .filter(|entry| entry.op == op)
+            .copied()
+            .collect();
         judge.operation(expected, ours, &entries);
     }
     for entry in entries {

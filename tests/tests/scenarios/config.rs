@@ -1,5 +1,6 @@
 //! Configurations and the snapshot checker, outside of any world.
 
+use std::num::NonZeroU32;
 
 use jobs::{Checker, Completion, InstanceId, NoticeId, OwnerKey, SessionId, Snapshot};
 use jobs_local::LocalJobRegistry;
@@ -9,7 +10,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Value, json};
 use tool_jobs::ToolsConfig;
 
-use crate::op::Op;
+use crate::op::{Op, whole};
 use crate::record::{Failure, Outcome};
 use crate::{tools, values};
 
@@ -17,7 +18,9 @@ use crate::{tools, values};
 pub(crate) fn parse(op: &Op) -> Outcome {
     let value = op.given("value").cloned().unwrap_or_else(|| json!({}));
     Ok(match op.text("plugin") {
-        Some("jobs" | "jobsLocal") => json!({"maxConcurrentJobsPerOwner": read_registry(&value)?.max_concurrent_jobs_per_owner}),
+        Some("jobs" | "jobsLocal") => {
+            json!({"maxConcurrentJobsPerOwner": read_registry(&value)?.max_concurrent_jobs_per_owner})
+        }
         _ => json!(read::<ToolsConfig>(&value)?),
     })
 }
@@ -38,22 +41,25 @@ pub(crate) fn load(op: &Op) -> Outcome {
 }
 
 /// A registry with the configuration of a scenario.
-pub(crate) fn registry(
-    config: &Value,
-) -> Result<std::sync::Arc<LocalJobRegistry>, Failure> {
+pub(crate) fn registry(config: &Value) -> Result<std::sync::Arc<LocalJobRegistry>, Failure> {
     let config = if config.is_null() { &json!({}) } else { config };
-    LocalJobRegistry::new(read_registry(config)?).map_err(Failure::refused)
+    LocalJobRegistry::new(read_registry(config)?).map_err(Failure::from)
 }
 
+/// Reads the configuration of a registry.
 fn read_registry(value: &Value) -> Result<jobs_local::Config, Failure> {
+    const KEY: &str = "maxConcurrentJobsPerOwner";
     let mut config = jobs_local::Config::default();
     for (key, value) in value.as_object().into_iter().flatten() {
-        let number = crate::op::whole(value).and_then(|n| u32::try_from(n).ok()).and_then(std::num::NonZeroU32::new);
-        match (key.as_str(), value, number) {
-            ("maxConcurrentJobsPerOwner", Value::Null, _) => {}
-            ("maxConcurrentJobsPerOwner", _, Some(n)) => config = config.with_max_concurrent_jobs_per_owner(n),
-            _ => return Err(Failure::refused(format!("invalid configuration: {key}: got {value}"))),
-        }
+        let count = whole(value).and_then(|count| u32::try_from(count).ok());
+        config = match (key.as_str(), count.and_then(NonZeroU32::new)) {
+            (KEY, Some(count)) => config.with_max_concurrent_jobs_per_owner(count),
+            (KEY, None) if value.is_null() => config,
+            _ => {
+                let text = format!("invalid configuration: {key}: got {value}");
+                return Err(Failure::refused(text));
+            }
+        };
     }
     Ok(config)
 }
@@ -86,12 +92,12 @@ impl<'de> Deserializer<'de> for Loose<'de> {
                 visitor.visit_f64(values::number(self.0).unwrap_or(f64::NAN))
             }
             Value::Object(fields) => {
-                let fields = fields.iter().map(|(key, value)| (key.as_str(), Loose(value)));
+                let fields = fields
+                    .iter()
+                    .map(|(key, value)| (key.as_str(), Loose(value)));
                 visitor.visit_map(MapDeserializer::new(fields))
             }
-            Value::Array(items) => {
-                visitor.visit_seq(SeqDeserializer::new(items.iter().map(Loose)))
-            }
+            Value::Array(items) => visitor.visit_seq(SeqDeserializer::new(items.iter().map(Loose))),
             plain => plain.deserialize_any(visitor),
         }
     }
@@ -136,17 +142,16 @@ impl<'de> IntoDeserializer<'de, Unread> for Loose<'de> {
 
 /// `invariant`
 pub(crate) fn invariant(op: &Op) -> Outcome {
-    let broken = |rule: &dyn ToString| {
-        Failure::refused(format!("invariant violated: {}", rule.to_string()))
-    };
-    let read = |value: &Value| {
-        Snapshot::deserialize(value).map_err(|error| broken(&error))
-    };
+    let broken =
+        |rule: &dyn ToString| Failure::refused(format!("invariant violated: {}", rule.to_string()));
+    let read = |value: &Value| Snapshot::deserialize(value).map_err(|error| broken(&error));
     let mut checker = Checker::default();
     if op.get("existing").is_some() {
         let existing = op.list("existing");
         let jobs = existing.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        checker.see_list(&jobs).map_err(|violation| broken(&violation))?;
+        checker
+            .see_list(&jobs)
+            .map_err(|violation| broken(&violation))?;
     }
     let Some(value) = op.get("snapshot") else {
         return Ok(json!("accepted"));
@@ -175,7 +180,12 @@ mod tests {
     #[test]
     fn scenarios_can_configure_what_json_cannot_say() {
         let value = json!({"waitTimeoutMs": {"$num": "NaN"}});
-        assert!(read::<ToolsConfig>(&value).unwrap_err().text.contains("NaN"));
+        assert!(
+            read::<ToolsConfig>(&value)
+                .unwrap_err()
+                .text
+                .contains("NaN")
+        );
         assert!(read::<ToolsConfig>(&json!({"waitTimeoutMs": 5})).is_ok());
         let value = json!({"maxConcurrentJobsPerOwner": {"$num": "Infinity"}});
         assert!(read_registry(&value).is_err());

@@ -102,7 +102,9 @@ pub(crate) fn list(file: &Path) -> Result<Vec<Entry>, String> {
 
 fn entry(value: &Value) -> Option<Entry> {
     let why = value.get("why")?.as_str()?;
-    let skip = value.get("skip").is_some_and(|skip| skip == &Value::Bool(true));
+    let skip = value
+        .get("skip")
+        .is_some_and(|skip| skip == &Value::Bool(true));
     let ours = match (value.get("ours"), skip) {
         (Some(ours), false) => Ours::Value(crate::values::resolve(ours).ok()?),
         (None, true) => Ours::Skip,

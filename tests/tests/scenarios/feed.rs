@@ -136,7 +136,12 @@ mod tests {
 
     #[test]
     fn scenarios_give_one_element_a_read() {
-        let feed = Feed::new(&[json!("one"), json!(""), json!({"throw": "no"}), json!("two")]);
+        let feed = Feed::new(&[
+            json!("one"),
+            json!(""),
+            json!({"throw": "no"}),
+            json!("two"),
+        ]);
         assert_eq!(read(&feed, 0), Ok(("one".to_owned(), 3)));
         assert_eq!(read(&feed, 0), Ok(("one".to_owned(), 3)));
         assert_eq!(read(&feed, 3), Ok((String::new(), 3)));

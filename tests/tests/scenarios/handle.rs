@@ -112,7 +112,11 @@ where
         stage: Mutex::new(Stage::Running),
         moved: Notify::new(),
     });
-    world.state().handles.insert(name.to_owned(), handle.clone());
+    {
+        let mut state = world.state();
+        state.handles.retain(|(other, _)| other != name);
+        state.handles.push((name.to_owned(), handle.clone()));
+    }
     let running = tokio::spawn(async move {
         let answer = answer.await;
         *handle.stage.lock() = Stage::Ready(answer);
@@ -125,8 +129,11 @@ where
 
 fn named(world: &World, op: &Op) -> Result<Arc<Handle>, Failure> {
     let name = op.need("handle")?;
-    let handle = world.state().handles.get(name).cloned();
-    handle.ok_or_else(|| Failure::refused(format!("no handle \"{name}\"")))
+    let handles = world.state().handles.clone();
+    let handle = handles.into_iter().find(|(other, _)| other == name);
+    handle
+        .map(|(_, handle)| handle)
+        .ok_or_else(|| Failure::refused(format!("no handle \"{name}\"")))
 }
 
 /// `abort`
@@ -145,7 +152,10 @@ pub(crate) async fn wait(world: &World, op: &Op) -> Outcome {
         if let Some(outcome) = handle.done() {
             return Ok(ended(&outcome));
         }
-        if tokio::time::timeout_at(until, handle.moved.notified()).await.is_err() {
+        if tokio::time::timeout_at(until, handle.moved.notified())
+            .await
+            .is_err()
+        {
             world.settle().await;
             let outcome = handle.done();
             return Ok(outcome.map_or_else(|| json!({ "state": NOT_YET }), |it| ended(&it)));

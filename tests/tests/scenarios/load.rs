@@ -1,7 +1,7 @@
 //! Reading a folder of recorded scenarios.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
@@ -47,8 +47,7 @@ pub(crate) fn folder(folder: &Path) -> Result<Vec<Scenario>, String> {
 
 /// Reads one JSON file.
 pub(crate) fn json(path: &Path) -> Result<Value, String> {
-    let text =
-        fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
@@ -64,7 +63,7 @@ fn number(name: &str) -> u64 {
     digits.parse().unwrap_or(u64::MAX)
 }
 
-fn scenario(name: String, script: &PathBuf, expected: &Path) -> Result<Scenario, String> {
+fn scenario(name: String, script: &Path, expected: &Path) -> Result<Scenario, String> {
     let wrong = |what: &str| format!("scenario {name}: {what}");
     let script = json(script)?;
     let expected = json(expected)?;

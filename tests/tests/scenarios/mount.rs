@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use jobs::{JobRegistry, Owner, Registration, Scope};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tool_jobs::JobTools;
+use tool_jobs::{Attachment, JobTools};
 
 use crate::agent::{Agent, Post};
 use crate::handle::{self, Answer};
@@ -36,18 +37,38 @@ enum What {
 }
 
 /// Mounted tools, with the owners that take notices through them.
+#[derive(Clone)]
 struct Live {
     tools: Arc<JobTools>,
-    attached: Vec<tools::Attached>,
+    attached: Arc<Mutex<Vec<Attachment>>>,
+}
+
+impl Live {
+    /// Lets the notices for an owner that stands within `scope` reach its agent.
+    fn attach(&self, scope: &Scope, agent: &Arc<Agent>, owner: &Owner) {
+        if owner.scope().is_within(scope) {
+            let attached = self.tools.attach(owner, Post(Arc::downgrade(agent)));
+            self.attached.lock().push(attached);
+        }
+    }
 }
 
 impl Mount {
     /// The tools, if these are some and there is a registry.
     pub(crate) fn tools(&self) -> Option<Arc<JobTools>> {
+        self.live().map(|live| live.tools.clone())
+    }
+
+    fn live(&self) -> Option<&Live> {
         match &self.what {
-            What::Tools { live, .. } => live.as_ref().map(|live| live.tools.clone()),
+            What::Tools { live, .. } => live.as_ref(),
             _ => None,
         }
+    }
+
+    /// Whether these are tools without a registry.
+    fn waits(&self) -> bool {
+        matches!(&self.what, What::Tools { live: None, .. })
     }
 }
 
@@ -91,18 +112,7 @@ fn open(world: &Arc<World>) -> Result<(), Failure> {
     Ok(())
 }
 
-impl Mount {
-    fn waits(&self) -> bool {
-        matches!(&self.what, What::Tools { live: None, .. })
-    }
-}
-
-fn mount_tools(
-    world: &Arc<World>,
-    name: &str,
-    scope: Scope,
-    config: Value,
-) -> Result<(), Failure> {
+fn mount_tools(world: &Arc<World>, name: &str, scope: Scope, config: Value) -> Result<(), Failure> {
     let registry = {
         let state = world.state();
         state.registry.clone().filter(|_| state.serves)
@@ -110,15 +120,17 @@ fn mount_tools(
     let live = match registry {
         None => None,
         Some(registry) => {
-            let tools = tools::mount(registry, scope.clone(), &config)?;
+            let live = Live {
+                tools: tools::mount(registry, scope.clone(), &config)?,
+                attached: Arc::default(),
+            };
             let agents = world.state().agents.clone();
-            let mut attached = Vec::new();
             for agent in agents {
                 for owner in agent.owners() {
-                    attached.extend(attach_to(&tools, &scope, &agent, &owner));
+                    live.attach(&scope, &agent, &owner);
                 }
             }
-            Some(Live { tools, attached })
+            Some(live)
         }
     };
     let what = What::Tools { config, live };
@@ -127,38 +139,17 @@ fn mount_tools(
     Ok(())
 }
 
-fn attach_to(
-    tools: &JobTools,
-    scope: &Scope,
-    agent: &Arc<Agent>,
-    owner: &Owner,
-) -> Option<tools::Attached> {
-    let within = owner.scope().is_within(scope);
-    within.then(|| tools.attach(owner, Post(Arc::downgrade(agent))))
-}
-
 /// Lets the notices for a new owner reach its agent.
 pub(crate) fn attach_owner(world: &World, agent: &Arc<Agent>, owner: &Owner) {
-    let mounted: Vec<(Arc<JobTools>, Scope)> = {
+    let mounted: Vec<(Live, Scope)> = {
         let state = world.state();
         let mounts = state.mounts.iter();
         mounts
-            .filter_map(|mount| Some((mount.tools()?, mount.scope.clone())))
+            .filter_map(|mount| Some((mount.live()?.clone(), mount.scope.clone())))
             .collect()
     };
-    for (tools, scope) in mounted {
-        let Some(attached) = attach_to(&tools, &scope, agent, owner) else {
-            continue;
-        };
-        let mut state = world.state();
-        let lives = state.mounts.iter_mut().filter_map(|mount| match &mut mount.what {
-            What::Tools { live, .. } => live.as_mut(),
-            _ => None,
-        });
-        for live in lives.filter(|live| Arc::ptr_eq(&live.tools, &tools)).take(1) {
-            live.attached.push(attached);
-            break;
-        }
+    for (live, scope) in mounted {
+        live.attach(&scope, agent, owner);
     }
 }
 
@@ -214,7 +205,11 @@ pub(crate) async fn unmount(world: &Arc<World>, op: &Op) -> Outcome {
         at.map(|at| state.mounts.remove(at))
     };
     match mount.map(|mount| mount.what) {
-        None => return Err(Failure::refused(format!("nothing is mounted as \"{name}\""))),
+        None => {
+            return Err(Failure::refused(format!(
+                "nothing is mounted as \"{name}\""
+            )));
+        }
         Some(What::Observer) => {
             observer::unobserve(world, op)?;
         }
@@ -240,7 +235,11 @@ pub(crate) fn detach(world: &World, op: &Op) -> Outcome {
     let name = op.text("name").unwrap_or("controller");
     let guard = world.state().controllers.remove(name);
     guard.map_or_else(
-        || Err(Failure::refused(format!("no controller \"{name}\" is attached"))),
+        || {
+            Err(Failure::refused(format!(
+                "no controller \"{name}\" is attached"
+            )))
+        },
         |_guard| Ok(json!(DONE)),
     )
 }

@@ -49,7 +49,8 @@ pub(crate) async fn host(world: &Arc<World>) -> Result<(), Failure> {
 /// `unobserve`
 pub(crate) fn unobserve(world: &World, op: &Op) -> Outcome {
     let name = op.need("name")?;
-    match world.state().observers.remove(name) {
+    let observer = world.state().observers.remove(name);
+    match observer {
         Some(observer) => {
             observer.abort();
             Ok(json!(DONE))
@@ -79,7 +80,9 @@ async fn start(world: &Arc<World>, mut observer: Observer, scope: Scope) -> Resu
     let sessions: Vec<SessionId> = {
         let state = world.state();
         let agents = state.agents.iter();
-        agents.map(|agent| SessionId::new(agent.session.as_str())).collect()
+        agents
+            .map(|agent| SessionId::new(agent.session.as_str()))
+            .collect()
     };
     // Ends from before are none of its news.
     let callers = sessions.into_iter().map(Caller::Session);
@@ -94,7 +97,8 @@ async fn start(world: &Arc<World>, mut observer: Observer, scope: Scope) -> Resu
             observer.see(&weak, &*registry, &change).await;
         }
     });
-    if let Some(earlier) = world.state().observers.insert(name, task.abort_handle()) {
+    let earlier = world.state().observers.insert(name, task.abort_handle());
+    if let Some(earlier) = earlier {
         earlier.abort();
     }
     Ok(())
@@ -104,17 +108,16 @@ impl Observer {
     async fn see(&mut self, world: &Weak<World>, registry: &dyn JobRegistry, change: &Change) {
         let Some(world) = world.upgrade() else { return };
         let (owner, caller) = match change {
-            Change::Owner(key) => (
-                json!(key.session),
-                Caller::Session(key.session.clone()),
-            ),
+            Change::Owner(key) => (json!(key.session), Caller::Session(key.session.clone())),
             Change::Unowned | Change::Everything => (Value::Null, Caller::Anonymous),
         };
         if self.changed {
             let mut event = json!({ "ev": "changed", "observer": self.name, "owner": owner });
             if self.show_status {
                 let jobs = registry.list(&caller).await.unwrap_or_default();
-                let shown = jobs.iter().map(|job| format!("{}:{}", job.id, job.status()));
+                let shown = jobs
+                    .iter()
+                    .map(|job| format!("{}:{}", job.id, job.status()));
                 event["statuses"] = json!(shown.collect::<Vec<_>>());
             }
             world.event(event);
@@ -122,7 +125,8 @@ impl Observer {
         }
         if self.done {
             for job in self.new_ends(registry, &caller).await {
-                let event = json!({ "ev": "done", "observer": self.name, "owner": owner, "snapshot": job });
+                let event =
+                    json!({ "ev": "done", "observer": self.name, "owner": owner, "snapshot": job });
                 world.event(event);
                 self.react(&world).await;
             }
@@ -153,7 +157,9 @@ impl Observer {
     }
 
     async fn verify(&mut self, world: &World, registry: &dyn JobRegistry, caller: &Caller) {
-        let Some(checker) = &mut self.checker else { return };
+        let Some(checker) = &mut self.checker else {
+            return;
+        };
         let jobs = registry.list(caller).await.unwrap_or_default();
         if let Err(violation) = checker.see_list(&jobs) {
             world.event(json!({ "ev": "violation", "rule": violation.to_string() }));

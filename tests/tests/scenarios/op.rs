@@ -45,7 +45,8 @@ impl Op {
 
     /// Whether a field holds anything but false.
     pub(crate) fn flag(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|value| value != &Value::Bool(false))
+        self.get(key)
+            .is_some_and(|value| value != &Value::Bool(false))
     }
 
     pub(crate) fn count(&self, key: &str) -> Option<u64> {

@@ -48,18 +48,23 @@ pub(crate) fn install(world: &Arc<World>, op: &Op) -> Outcome {
     Ok(json!("installed"))
 }
 
-/// All that were installed, in their order.
-pub(crate) fn policies(world: &World) -> Policies {
+/// All that were installed, in their order; none if there are none.
+pub(crate) fn policies(world: &World) -> Option<Policies> {
     let installed = world.state().policies.clone();
-    installed.into_iter().fold(Policies::new(), |policies, policy| {
+    if installed.is_empty() {
+        return None;
+    }
+    let mut policies = Policies::new();
+    for policy in installed {
         let stage = policy.stage;
         let installed = Installed(policy);
-        match stage {
+        policies = match stage {
             Stage::Pre => policies.with_pre(installed),
             Stage::Around => policies.with_around(installed),
             Stage::Post => policies.with_post(installed),
-        }
-    })
+        };
+    }
+    Some(policies)
 }
 
 struct Installed(Arc<Policy>);
@@ -122,7 +127,10 @@ impl Policy {
     }
 
     fn kind(&self) -> &str {
-        self.decision().get("kind").and_then(Value::as_str).unwrap_or_default()
+        self.decision()
+            .get("kind")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 }
 
@@ -171,7 +179,11 @@ impl PostPolicy for Installed {
         }
         self.0.act().await?;
         let decision = self.0.decision();
-        match (self.0.kind(), decision.get("content"), decision.get("value")) {
+        match (
+            self.0.kind(),
+            decision.get("content"),
+            decision.get("value"),
+        ) {
             ("" | "accept" | "allow" | "replace", Some(content), _) => {
                 Ok(Judgement::ReplaceContent(blocks(content)))
             }
@@ -206,5 +218,10 @@ fn blocks(content: &Value) -> Vec<Content> {
         }
         _ => Content::Other(block.clone()),
     };
-    content.as_array().into_iter().flatten().map(block).collect()
+    content
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(block)
+        .collect()
 }

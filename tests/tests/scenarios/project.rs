@@ -215,10 +215,14 @@ impl Events {
         };
         let recorded_names = recorded.map(names);
         self.ordered.len() == ours.ordered.len()
-            && self.ordered.iter().zip(&ours.ordered).all(|(asserted, ours)| {
-                let mut keys = asserted.as_object().into_iter().flatten();
-                keys.all(|(key, value)| ours.get(key) == Some(value))
-            })
+            && self
+                .ordered
+                .iter()
+                .zip(&ours.ordered)
+                .all(|(asserted, ours)| {
+                    let mut keys = asserted.as_object().into_iter().flatten();
+                    keys.all(|(key, value)| ours.get(key) == Some(value))
+                })
             && set(&self.changed, &ours.changed, recorded.map(|it| &it.changed))
             && set(&names(self), &names(ours), recorded_names.as_ref())
     }
@@ -270,8 +274,14 @@ mod tests {
         let cancel = json!({"ev": "cancel", "job": "a", "reason": null});
         let changed = json!({"ev": "changed", "observer": "host", "owner": null});
         let one = Events::of(&json!([run, changed, cancel, changed])).unwrap();
-        assert_eq!(Some(&one), Events::of(&json!([changed, run, cancel])).as_ref());
-        assert_ne!(Some(&one), Events::of(&json!([changed, cancel, run])).as_ref());
+        assert_eq!(
+            Some(&one),
+            Events::of(&json!([changed, run, cancel])).as_ref()
+        );
+        assert_ne!(
+            Some(&one),
+            Events::of(&json!([changed, cancel, run])).as_ref()
+        );
         assert_ne!(Some(&one), Events::of(&json!([run, cancel])).as_ref());
         assert_eq!(Events::of(&json!(["<12 events>"])), None);
     }

@@ -46,7 +46,8 @@ impl Puppet {
         if let Some(feed) = &self.feed {
             feed.close();
         }
-        if let Some(sender) = self.end.lock().take() {
+        let sender = self.end.lock().take();
+        if let Some(sender) = sender {
             // A job that settled otherwise does not hear of it any more.
             let _unheard = sender.send(end);
         }
@@ -59,7 +60,9 @@ impl Puppet {
                 Expressed::Exactly
             }
             None => {
-                self.end(End::Panic(format!("an outcome of the wrong shape: {outcome}")));
+                self.end(End::Panic(format!(
+                    "an outcome of the wrong shape: {outcome}"
+                )));
                 Expressed::AsPanic
             }
         }
@@ -103,7 +106,10 @@ fn spec(world: &Arc<World>, op: &Op) -> Result<JobSpec, Failure> {
             ))
         })?),
     };
-    let owner = op.text("owner").map(|owner| world.owner_key(owner)).transpose()?;
+    let owner = op
+        .text("owner")
+        .map(|owner| world.owner_key(owner))
+        .transpose()?;
     let starter = {
         let (world, op) = (Arc::downgrade(world), op.clone());
         move |id: &JobId| run(&world, &op, id)
@@ -138,7 +144,10 @@ fn run(world: &Weak<World>, op: &Op, _id: &JobId) -> Result<Hooks, ProducerError
         end: Mutex::new(Some(sender)),
         feed: streams.then(|| Arc::new(Feed::new(&op.list("chunks")))),
     });
-    if let Some(settled) = op.get("settled").filter(|settled| *settled != &Value::Bool(false)) {
+    if let Some(settled) = op
+        .get("settled")
+        .filter(|settled| *settled != &Value::Bool(false))
+    {
         let outcome = match settled {
             Value::Bool(_) => json!({ "status": "completed" }),
             outcome => outcome.clone(),
@@ -150,7 +159,10 @@ fn run(world: &Weak<World>, op: &Op, _id: &JobId) -> Result<Hooks, ProducerError
     let cancel = Cancel {
         job: job.clone(),
         mode: op.text("cancel").unwrap_or("ignore").to_owned(),
-        message: op.text("cancel_message").unwrap_or("cancel failed").to_owned(),
+        message: op
+            .text("cancel_message")
+            .unwrap_or("cancel failed")
+            .to_owned(),
         ops: op.list("cancel_ops"),
         failures: Mutex::new(0),
     };

@@ -30,18 +30,21 @@ pub(crate) enum Kind {
 
 impl Failure {
     /// The operation was refused with `text`.
-    pub(crate) fn refused(text: impl ToString) -> Self {
-        Self::of(text, Kind::Run)
+    pub(crate) fn refused(text: impl Into<String>) -> Self {
+        Self::of(text.into(), Kind::Run)
     }
 
     /// The operation asks for what cannot be said here.
-    pub(crate) fn inexpressible(text: impl ToString) -> Self {
-        Self::of(text, Kind::Inexpressible)
+    pub(crate) fn inexpressible(text: impl Into<String>) -> Self {
+        Self::of(text.into(), Kind::Inexpressible)
     }
 
     /// The operation is about the reference's container.
     pub(crate) fn not_ours(op: &str) -> Self {
-        Self::of(format!("\"{op}\" is a container row, not ours"), Kind::NotOurs)
+        Self::of(
+            format!("\"{op}\" is a container row, not ours"),
+            Kind::NotOurs,
+        )
     }
 
     /// Nobody knows the operation.
@@ -49,17 +52,14 @@ impl Failure {
         Self::of(format!("unknown op {what}"), Kind::Unknown)
     }
 
-    fn of(text: impl ToString, kind: Kind) -> Self {
-        Self {
-            text: text.to_string(),
-            kind,
-        }
+    fn of(text: String, kind: Kind) -> Self {
+        Self { text, kind }
     }
 }
 
-impl From<jobs::Error> for Failure {
-    fn from(error: jobs::Error) -> Self {
-        Self::refused(error)
+impl<E: std::error::Error> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::refused(error.to_string())
     }
 }
 

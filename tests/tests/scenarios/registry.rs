@@ -81,7 +81,9 @@ pub(crate) async fn list(world: &World, op: &Op) -> Outcome {
 pub(crate) async fn ids(world: &World, op: &Op) -> Outcome {
     let ask = Ask::of(world, op)?;
     let jobs = ask.registry.list(&ask.caller).await?;
-    let ids = jobs.iter().map(|job| format!("{}:{}", job.id, job.status()));
+    let ids = jobs
+        .iter()
+        .map(|job| format!("{}:{}", job.id, job.status()));
     Ok(json!(ids.collect::<Vec<_>>()))
 }
 
@@ -143,7 +145,9 @@ fn answer(ask: Ask, waited: Option<Result<Waited, Error>>) -> Answer {
 /// The tools' check of a wait.
 fn deadline(value: &Value) -> Result<Duration, Failure> {
     let millis = values::number(value).ok_or_else(|| {
-        Failure::refused(format!("invalid wait timeout: expected a number, got {value}"))
+        Failure::refused(format!(
+            "invalid wait timeout: expected a number, got {value}"
+        ))
     })?;
     crate::tools::wait_timeout(millis)
 }

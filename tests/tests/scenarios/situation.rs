@@ -13,7 +13,11 @@ pub(crate) enum Side {
 }
 
 /// A situation, how the reference begins to say it, and how we do.
-struct Row(&'static str, &'static [&'static str], &'static [&'static str]);
+struct Row(
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 const ROWS: &[Row] = &[
     Row(

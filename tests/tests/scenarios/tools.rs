@@ -3,19 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jobs::tool::{Reply, ToolCall, ToolResult};
+use jobs::tool::{Reply, Tool, ToolCall, ToolResult};
 use jobs::{JobRegistry, Scope};
 use serde_json::{Map, Value, json};
-use tool_jobs::{JobTools, ToolsConfig};
+use tool_jobs::{JobTools, Policies, ToolsConfig};
 
 use crate::handle::{self, Answer, Cancelled};
 use crate::op::Op;
 use crate::record::{Failure, Outcome};
 use crate::world::World;
 use crate::{agent, config, pipeline, registry, values};
-
-/// The notices of one owner through one mount.
-pub(crate) use tool_jobs::Attachment as Attached;
 
 /// Mounts the tools with the configuration of a scenario: as the reference cuts
 /// texts, and without caps of their own, unless it says otherwise.
@@ -38,7 +35,7 @@ pub(crate) fn mount(
 
 /// The tools' check of a number of milliseconds.
 pub(crate) fn wait_timeout(millis: f64) -> Result<Duration, Failure> {
-    tool_jobs::wait_timeout(millis).map_err(Failure::refused)
+    tool_jobs::wait_timeout(millis).map_err(Failure::from)
 }
 
 /// `output`, `list`, `kill`, `tool`
@@ -52,19 +49,48 @@ pub(crate) async fn call(world: &Arc<World>, op: &Op) -> Outcome {
     let name = name.to_owned();
     let caller = world.caller(op)?;
     let call = ToolCall::new(arguments(world, op), caller);
-    let tools = seen_by(world, op)?;
-    let policies = pipeline::policies(world);
+    let way = Way::of(world, op, &name)?;
     handle::call(world, op, |cancel| {
         let call = call.with_cancel(cancel);
         async move {
-            let reply = match tools {
-                Some(tools) => tools.call_under(&policies, &name, call).await,
-                None => unknown(&name),
+            let reply = match way {
+                Way::None => unknown(&name),
+                Way::Tool(tool) => tool.call(call).await,
+                Way::Pipeline(tools, policies) => tools.call_under(&policies, &name, call).await,
             };
             Answer::new(|cancelled| Box::pin(async move { Ok(delivered(reply, cancelled)) }))
         }
     })
     .await
+}
+
+/// How a call gets to its tool.
+enum Way {
+    /// There is no such tool.
+    None,
+    /// Directly, so that a call that waits does not hold the mount.
+    Tool(Arc<dyn Tool>),
+    /// Through the policies of the script.
+    Pipeline(Arc<JobTools>, Policies),
+}
+
+impl Way {
+    fn of(world: &World, op: &Op, name: &str) -> Result<Self, Failure> {
+        let Some(tools) = seen_by(world, op)? else {
+            return Ok(Self::None);
+        };
+        let tool = named(&tools, name);
+        Ok(match (tool, pipeline::policies(world)) {
+            (None, _) => Self::None,
+            (Some(tool), None) => Self::Tool(tool),
+            (Some(_), Some(policies)) => Self::Pipeline(tools, policies),
+        })
+    }
+}
+
+fn named(tools: &JobTools, name: &str) -> Option<Arc<dyn Tool>> {
+    let mut all = tools.tools().into_iter();
+    all.find(|tool| tool.definition().name == name)
 }
 
 /// The arguments that a model would write.
@@ -131,18 +157,14 @@ fn spelled(result: &ToolResult) -> Value {
 /// `present`
 pub(crate) fn present(world: &World, op: &Op) -> Outcome {
     let name = op.text("tool").map_or_else(|| op.need("name"), Ok)?;
-    let tools = seen_by(world, op)?.map(|tools| tools.tools());
-    let tool = tools
-        .into_iter()
-        .flatten()
-        .find(|tool| tool.definition().name == name)
+    let tool = seen_by(world, op)?
+        .and_then(|tools| named(&tools, name))
         .ok_or_else(|| Failure::refused(format!("unknown tool \"{name}\"")))?;
     let arguments = values::sendable(op.given("args").unwrap_or(&Value::Null));
     let Some(card) = tool.present(&arguments) else {
         return Ok(json!("undefined"));
     };
-    let mut spelled =
-        json!({ "card": "generic", "title": card.title, "kind": card.kind.as_str() });
+    let mut spelled = json!({ "card": "generic", "title": card.title, "kind": card.kind.as_str() });
     if let Some(raw_input) = card.raw_input {
         spelled["rawInput"] = raw_input;
     }

@@ -48,19 +48,16 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// `value` as a model could send it: a number that JSON lacks becomes the
-/// nearest one that it has, and `NaN` one that is not positive either.
+/// `value` as a model could send it: a number that JSON lacks becomes one that
+/// no argument takes either.
 pub(crate) fn sendable(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(sendable).collect(),
-        Value::Object(fields) => match number(value) {
-            Some(number) if number.is_nan() => json!(-1),
-            Some(number) => json!(number.clamp(f64::MIN, f64::MAX)),
-            None => fields
-                .iter()
-                .map(|(key, value)| (key.clone(), sendable(value)))
-                .collect(),
-        },
+        Value::Object(_) if number(value).is_some() => json!(-1),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(key, value)| (key.clone(), sendable(value)))
+            .collect(),
         _ => value.clone(),
     }
 }
@@ -82,7 +79,9 @@ fn repeat(argument: &Value) -> Result<Value, String> {
     };
     let count = usize::try_from(count).map_err(|_| wrong())?;
     if text.len().saturating_mul(count) > LONGEST {
-        return Err(format!("$repeat: expected at most {LONGEST} bytes, got more"));
+        return Err(format!(
+            "$repeat: expected at most {LONGEST} bytes, got more"
+        ));
     }
     Ok(Value::String(text.repeat(count)))
 }
@@ -120,7 +119,10 @@ fn spelled(text: &str) -> Option<f64> {
     let (base, rest) = text.split_once('^')?;
     let base: f64 = base.trim().parse().ok()?;
     let rest = rest.replace("**", "");
-    let at = rest.find(['+', '-']).filter(|at| *at > 0).unwrap_or(rest.len());
+    let at = rest
+        .find(['+', '-'])
+        .filter(|at| *at > 0)
+        .unwrap_or(rest.len());
     let power: f64 = rest[..at].trim().parse().ok()?;
     let plus: f64 = match rest[at..].replace(' ', "").as_str() {
         "" => 0.0,
@@ -135,11 +137,19 @@ mod tests {
 
     #[test]
     fn values_of_scenarios_are_spelled_out() {
-        let value = json!({"a": {"$concat": [{"$repeat": ["xy", 2]}, "z"]}, "b": [{"$num": "2^53"}]});
+        let value =
+            json!({"a": {"$concat": [{"$repeat": ["xy", 2]}, "z"]}, "b": [{"$num": "2^53"}]});
         let resolved = resolve(&value).unwrap();
-        assert_eq!(resolved, json!({"a": "xyxyz", "b": [9_007_199_254_740_992_u64]}));
+        assert_eq!(
+            resolved,
+            json!({"a": "xyxyz", "b": [9_007_199_254_740_992_u64]})
+        );
         assert_eq!(spelled("2^31-1"), Some(2_147_483_647.0));
-        assert!(number(&resolve(&json!({"$num": "NaN"})).unwrap()).unwrap().is_nan());
+        assert!(
+            number(&resolve(&json!({"$num": "NaN"})).unwrap())
+                .unwrap()
+                .is_nan()
+        );
         assert_eq!(sendable(&json!([{"$num": "NaN"}])), json!([-1]));
         assert!(resolve(&json!({"$num": "many"})).is_err());
         assert!(resolve(&json!({"$repeat": ["x", -1]})).is_err());

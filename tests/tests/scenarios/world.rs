@@ -54,7 +54,8 @@ pub(crate) struct State {
     /// Instances that took the place of unregistered agents.
     pub(crate) nobodies: Vec<Owner>,
     pub(crate) puppets: HashMap<String, Arc<Puppet>>,
-    pub(crate) handles: HashMap<String, Arc<Handle>>,
+    /// In the order in which their calls began.
+    pub(crate) handles: Vec<(String, Arc<Handle>)>,
     pub(crate) mounts: Vec<Mount>,
     pub(crate) observers: HashMap<String, AbortHandle>,
     pub(crate) controllers: HashMap<String, Registration>,
@@ -181,11 +182,7 @@ impl World {
     }
 
     async fn deliver_ready(&self) -> bool {
-        let handles: Vec<(String, Arc<Handle>)> = {
-            let state = self.state();
-            let pairs = state.handles.iter();
-            pairs.map(|(name, handle)| (name.clone(), handle.clone())).collect()
-        };
+        let handles = self.state().handles.clone();
         let mut delivered = false;
         for (name, handle) in handles {
             if let Some(outcome) = handle.deliver().await {
