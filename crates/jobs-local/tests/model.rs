@@ -235,9 +235,7 @@ fn shares() {
             if answers > 0 {
                 assert_eq!(notices, 0, "told by an answer and by a notice");
             }
-            if answers + notices > 0 {
-                assert!(told, "delivered, and not told");
-            }
+            assert_eq!(told, answers + notices > 0, "told, and delivered");
             if !told {
                 let mut last = world.reporter();
                 let completion = last.next().await.expect("an untold completion is offered");
