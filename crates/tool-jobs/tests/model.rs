@@ -45,7 +45,7 @@ impl Seen {
             Message::User(text) => text,
             Message::Notice(notice) => notice.text,
         });
-        self.claimed.lock().unwrap().extend(texts);
+        self.claimed.lock().expect("not poisoned").extend(texts);
     }
 
     fn took(&self, lane: Lane) {
@@ -112,10 +112,10 @@ fn a_turn_ends_while_notices_arrive(how: Delivery) {
         })
     };
     for thread in deliverers {
-        thread.join().unwrap();
+        thread.join().expect("no panic");
     }
-    host.join().unwrap();
-    let claimed = seen.claimed.lock().unwrap().len();
+    host.join().expect("no panic");
+    let claimed = seen.claimed.lock().expect("not poisoned").len();
     let wakes = seen.wakes.load(Ordering::SeqCst);
     assert_eq!(
         inbox.is_busy(),
@@ -130,7 +130,7 @@ fn a_turn_ends_while_notices_arrive(how: Delivery) {
     let mut rest = inbox.begin_turn();
     seen.claim(&mut rest);
     assert!(rest.close().is_ok());
-    let mut all = seen.claimed.lock().unwrap().clone();
+    let mut all = seen.claimed.lock().expect("not poisoned").clone();
     all.sort_unstable();
     assert_eq!(all, ["a", "b"], "each notice is claimed once");
 }
@@ -143,7 +143,7 @@ fn a_woken_host(abort: Abort) {
     let host = {
         let (inbox, seen) = (inbox.clone(), Arc::clone(&seen));
         thread::spawn(move || {
-            while seen.claimed.lock().unwrap().len() < 2 {
+            while seen.claimed.lock().expect("not poisoned").len() < 2 {
                 future::block_on(inbox.woken());
                 let mut turn = inbox.begin_turn();
                 let first = seen.turns.fetch_add(1, Ordering::SeqCst) == 0;
@@ -162,11 +162,11 @@ fn a_woken_host(abort: Abort) {
         })
     };
     for thread in deliverers {
-        thread.join().unwrap();
+        thread.join().expect("no panic");
     }
-    host.join().unwrap();
+    host.join().expect("no panic");
     assert!(!inbox.is_busy(), "woken, with nothing to claim");
-    let turns = u32::try_from(seen.turns.load(Ordering::SeqCst)).unwrap();
+    let turns = u32::try_from(seen.turns.load(Ordering::SeqCst)).expect("few turns");
     let mut charged = 0;
     while charged < 5 && budget.try_take() {
         charged += 1;
@@ -204,9 +204,9 @@ fn the_budget_bounds_the_wakes() {
         })
     };
     for thread in deliverers {
-        thread.join().unwrap();
+        thread.join().expect("no panic");
     }
-    aborting.join().unwrap();
+    aborting.join().expect("no panic");
     assert!(
         seen.turns.load(Ordering::SeqCst) <= 1,
         "woken more often than was paid for"
@@ -218,7 +218,7 @@ fn the_budget_bounds_the_wakes() {
     let mut turn = inbox.begin_turn();
     seen.claim(&mut turn);
     assert!(turn.close().is_ok());
-    let mut all = seen.claimed.lock().unwrap().clone();
+    let mut all = seen.claimed.lock().expect("not poisoned").clone();
     all.sort_unstable();
     assert_eq!(all, ["a", "b", "u"]);
     assert!(
