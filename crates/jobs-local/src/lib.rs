@@ -1,1 +1,32 @@
-//! The in-memory job registry: implements the contract of the crate jobs.
+//! The in-memory job registry: [`LocalJobRegistry`] implements the contract of
+//! the crate `jobs` for one process.
+//!
+//! Every owner has a *room* with a lock of its own; ids, rooms, controllers,
+//! reporters and observers are small tables beside it. Each live job has one
+//! *driver* task. The state machines (`shares`, `waiters`, `ids`) are plain
+//! values without a lock, and everything that a schedule can interleave comes
+//! from `sync`, so that the model checks run these very sources.
+
+mod changes;
+mod config;
+mod core;
+mod driver;
+mod effects;
+mod ids;
+mod job;
+mod kill;
+mod offers;
+mod read;
+mod registry;
+mod retention;
+mod room;
+mod settle;
+mod shares;
+mod start;
+mod sync;
+mod teardown;
+mod wait;
+mod waiters;
+
+pub use crate::config::{Config, UnownedAccess};
+pub use crate::registry::LocalJobRegistry;

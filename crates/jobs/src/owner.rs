@@ -81,8 +81,9 @@ impl Owner {
     ///
     /// # Errors
     ///
-    /// [`Error::OwnerClosed`] or [`Error::OwnerNotCurrent`] when either owner
-    /// cannot start jobs any more; [`Error::ShutDown`]. Nothing has moved then.
+    /// [`Error::OwnerClosed`] when either owner is; [`Error::OwnerNotCurrent`]
+    /// when `to` was replaced or is of another registry (this owner may have
+    /// been replaced); [`Error::ShutDown`]. Nothing has moved then.
     ///
     /// # Cancel safety
     ///

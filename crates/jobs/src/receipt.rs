@@ -114,26 +114,33 @@ impl Delivery {
 ///
 /// While one is out, no reporter is offered the completion.
 #[must_use = "dropping a share gives it back: the completion is announced by somebody else"]
-pub struct Share(Option<Arc<dyn ShareDesk>>);
+pub struct Share {
+    desk: Option<Arc<dyn ShareDesk>>,
+    ticket: u64,
+}
 
 impl Share {
-    /// For implementors: a share that `desk` has already counted.
-    pub fn new(desk: Arc<dyn ShareDesk>) -> Self {
-        Self(Some(desk))
+    /// For implementors: a share that `desk` has already counted, under a
+    /// `ticket` of its own choice.
+    pub fn new(desk: Arc<dyn ShareDesk>, ticket: u64) -> Self {
+        Self {
+            desk: Some(desk),
+            ticket,
+        }
     }
 
     /// The owner's side was told.
     pub fn commit(mut self) {
-        if let Some(desk) = self.0.take() {
-            desk.told();
+        if let Some(desk) = self.desk.take() {
+            desk.told(self.ticket);
         }
     }
 }
 
 impl Drop for Share {
     fn drop(&mut self) {
-        if let Some(desk) = self.0.take() {
-            desk.given_back();
+        if let Some(desk) = self.desk.take() {
+            desk.given_back(self.ticket);
         }
     }
 }
@@ -147,11 +154,11 @@ impl fmt::Debug for Share {
 /// For implementors: where shares come back to. Exactly one of the two is
 /// called for each share, from any thread; neither blocks nor fails.
 pub trait ShareDesk: Send + Sync {
-    /// A share was committed.
-    fn told(&self);
+    /// The share with this ticket was committed.
+    fn told(&self, ticket: u64);
 
-    /// A share was dropped.
-    fn given_back(&self);
+    /// The share with this ticket was dropped.
+    fn given_back(&self, ticket: u64);
 }
 
 /// The right to say that a range of output was delivered. Dropping it leaves

@@ -251,7 +251,8 @@ pub trait JobRegistry: Send + Sync + 'static {
     /// - **C-65** A share that is neither committed nor dropped within the share
     ///   lease holds nobody back any more; its later commit is harmless.
     ///
-    /// After a shutdown the stream ends at once.
+    /// A stream for one owner ends when that owner has closed; after a shutdown
+    /// every stream ends.
     fn completions(&self, scope: &Scope, owner: Option<&OwnerKey>) -> Completions;
 
     /// Registers an observer of changes to the owners at `scope` or below it.

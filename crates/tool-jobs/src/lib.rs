@@ -1,1 +1,3 @@
 //! The model-facing job tools: bounded output, completion notices, the agent inbox.
+
+pub mod fit;

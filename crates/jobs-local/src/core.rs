@@ -1,0 +1,250 @@
+//! What the parts of a registry share: its tables and its counters.
+//!
+//! Each table has its own lock. They are leaves: nothing else is locked while
+//! one of them is held.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jobs::text::Echo;
+use jobs::{Caller, Error, InstanceId, JobId, OwnerKey, Scope, SessionId};
+
+use crate::changes::ChangeBoard;
+use crate::config::{Config, UnownedAccess};
+use crate::effects::wake;
+use crate::ids::{Ids, Slot};
+use crate::job::Job;
+use crate::offers::OfferBoard;
+use crate::room::{Room, RoomPhase};
+use crate::sync::{AtomicU64, Mutex, Ordering};
+
+pub(crate) struct Core {
+    pub(crate) config: Config,
+    pub(crate) instance: InstanceId,
+    pub(crate) ids: Mutex<Ids>,
+    pub(crate) tables: Mutex<Tables>,
+    pub(crate) controllers: Mutex<Vec<(Box<str>, Scope)>>,
+    pub(crate) changes: Arc<ChangeBoard>,
+    pub(crate) offers: OfferBoard,
+    counter: AtomicU64,
+}
+
+/// The rooms of a registry.
+pub(crate) struct Tables {
+    /// Every owner of which a handle or a job is left.
+    pub(crate) rooms: HashMap<InstanceId, Arc<Room>>,
+    /// The rooms of a session that are not closed, in order of their making.
+    pub(crate) sessions: HashMap<SessionId, Vec<Arc<Room>>>,
+    /// The unowned jobs; none before the start and after the shutdown.
+    pub(crate) unowned: Option<Arc<Room>>,
+    /// How many rooms are not closed.
+    pub(crate) open: usize,
+    pub(crate) shut: bool,
+}
+
+/// What a caller wants to do to a job.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Look,
+    Change,
+}
+
+impl Core {
+    pub(crate) fn new(config: Config) -> Arc<Self> {
+        let tables = Tables {
+            rooms: HashMap::new(),
+            sessions: HashMap::new(),
+            unowned: None,
+            open: 1,
+            shut: false,
+        };
+        let core = Arc::new(Self {
+            instance: InstanceId::fresh(),
+            ids: Mutex::new(Ids::new(config.first_ordinals.clone())),
+            tables: Mutex::new(tables),
+            controllers: Mutex::new(Vec::new()),
+            changes: Arc::new(ChangeBoard::new()),
+            offers: OfferBoard::new(),
+            counter: AtomicU64::new(0),
+            config,
+        });
+        let unowned = core.make_room(None, Scope::root(), RoomPhase::Open);
+        core.tables.lock().unowned = Some(unowned);
+        core
+    }
+
+    /// The next number of an order that is never told to anybody: commits,
+    /// settlements, rooms, attempts to kill.
+    pub(crate) fn count(&self) -> u64 {
+        self.counter.fetch_add(1, Ordering::SeqCst)
+    }
+
+    pub(crate) fn check_open(&self) -> Result<(), Error> {
+        if self.tables.lock().shut {
+            Err(Error::ShutDown)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A new room for the current instance of a session.
+    pub(crate) fn open_room(self: &Arc<Self>, key: &OwnerKey, scope: Scope) -> Arc<Room> {
+        let mut tables = self.tables.lock();
+        if tables.shut {
+            drop(tables);
+            return self.make_room(Some(key.clone()), scope, RoomPhase::Closed);
+        }
+        let room = self.make_room(Some(key.clone()), scope, RoomPhase::Open);
+        tables.open += 1;
+        tables.rooms.insert(key.instance, Arc::clone(&room));
+        let rooms = tables.sessions.entry(key.session.clone()).or_default();
+        let replaced = rooms.last().map(Arc::clone);
+        rooms.push(Arc::clone(&room));
+        drop(tables);
+        if let Some(replaced) = replaced {
+            replaced.state.lock().replaced = true;
+        }
+        room
+    }
+
+    fn make_room(
+        self: &Arc<Self>,
+        owner: Option<OwnerKey>,
+        scope: Scope,
+        phase: RoomPhase,
+    ) -> Arc<Room> {
+        Arc::new(Room::new(
+            Arc::clone(self),
+            self.count(),
+            owner,
+            scope,
+            phase,
+        ))
+    }
+
+    /// The room that a start is for; none for an owner that this registry does
+    /// not know.
+    pub(crate) fn room_of(&self, owner: Option<&OwnerKey>) -> Result<Option<Arc<Room>>, Error> {
+        let tables = self.tables.lock();
+        if tables.shut {
+            return Err(Error::ShutDown);
+        }
+        Ok(match owner {
+            Some(owner) => tables.rooms.get(&owner.instance).map(Arc::clone),
+            None => tables.unowned.as_ref().map(Arc::clone),
+        })
+    }
+
+    /// Whether a controller serves the owners at `scope`.
+    pub(crate) fn is_controlled(&self, scope: &Scope) -> bool {
+        self.controllers
+            .lock()
+            .iter()
+            .any(|(_, controller)| scope.is_within(controller))
+    }
+
+    /// The job behind an id, if the caller may do this to it.
+    pub(crate) fn find(
+        &self,
+        id: &JobId,
+        caller: &Caller,
+        access: Access,
+    ) -> Result<Arc<Job>, Error> {
+        self.check_open()?;
+        let unknown = || Error::UnknownJob {
+            id: Echo::new(&id.to_string()),
+        };
+        let slot = self.ids.lock().get(id).cloned().ok_or_else(unknown)?;
+        let session = match &slot {
+            Slot::Job(job) => job.session(),
+            Slot::Evicted(room) => room.session().cloned(),
+        };
+        match session {
+            Some(session) if caller.session() != Some(&session) => {
+                return Err(Error::ForeignJob { id: id.clone() });
+            }
+            Some(_) => {}
+            None => match (self.config.unowned_access, access) {
+                (UnownedAccess::Nothing, _) => return Err(unknown()),
+                (UnownedAccess::ReadOnly, Access::Change) => {
+                    return Err(Error::UnownedProtected { id: id.clone() });
+                }
+                (UnownedAccess::ReadOnly, Access::Look) | (UnownedAccess::Full, _) => {}
+            },
+        }
+        match slot {
+            Slot::Job(job) => Ok(job),
+            Slot::Evicted(_) => Err(Error::NoLongerKept { id: id.clone() }),
+        }
+    }
+
+    /// The jobs that a caller may see, in the order of their commits.
+    pub(crate) fn visible(&self, caller: &Caller) -> Result<Vec<Arc<Job>>, Error> {
+        let tables = self.tables.lock();
+        if tables.shut {
+            return Err(Error::ShutDown);
+        }
+        let own = caller
+            .session()
+            .and_then(|session| tables.sessions.get(session))
+            .into_iter()
+            .flatten();
+        let unowned = match self.config.unowned_access {
+            UnownedAccess::Full | UnownedAccess::ReadOnly => tables.unowned.as_ref(),
+            UnownedAccess::Nothing => None,
+        };
+        let rooms: Vec<_> = own.chain(unowned).map(Arc::clone).collect();
+        drop(tables);
+        let mut jobs = Vec::new();
+        for room in rooms {
+            let state = room.state.lock();
+            jobs.extend(
+                state
+                    .visible
+                    .iter()
+                    .map(|(commit, job)| (*commit, Arc::clone(job))),
+            );
+        }
+        jobs.sort_unstable_by_key(|(commit, _)| *commit);
+        Ok(jobs.into_iter().map(|(_, job)| job).collect())
+    }
+
+    /// A room has just closed.
+    pub(crate) fn closed(&self, room: &Arc<Room>) {
+        let mut tables = self.tables.lock();
+        match &room.owner {
+            None => tables.unowned = None,
+            Some(owner) => {
+                if let Some(rooms) = tables.sessions.get_mut(&owner.session) {
+                    rooms.retain(|other| !Arc::ptr_eq(other, room));
+                    if rooms.is_empty() {
+                        tables.sessions.remove(&owner.session);
+                    }
+                }
+            }
+        }
+        tables.open -= 1;
+        let last = tables.shut && tables.open == 0;
+        drop(tables);
+        let mut state = room.state.lock();
+        let closers = std::mem::take(&mut state.closers);
+        let reporters = std::mem::take(&mut state.reporters);
+        let abandoned = state.abandoned;
+        drop(state);
+        if abandoned {
+            self.forget(room);
+        }
+        reporters.iter().for_each(|reporter| reporter.close());
+        if last {
+            self.changes.close();
+        }
+        wake(closers);
+    }
+
+    /// Forgets a closed owner of which no handle is left.
+    pub(crate) fn forget(&self, room: &Room) {
+        if let Some(owner) = &room.owner {
+            self.tables.lock().rooms.remove(&owner.instance);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The driver: one task a job, which waits for its end and for what the end
+//! leaves open.
+//!
+//! It ends when the completion is told, or when nobody is left to tell.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use jobs::Outcome;
+use jobs::contain::Contained;
+
+use crate::job::{GiveUp, Job, Phase};
+use crate::settle::{Verdict, settle};
+use crate::sync::{Instant, Sleep, sleep_until};
+
+/// Follows a job from its commit on.
+pub(crate) async fn drive(job: Arc<Job>, done: Pin<Box<dyn Future<Output = Outcome> + Send>>) {
+    let mut alarm = Alarm::default();
+    let guard = Abandoned(Some(Arc::clone(&job)));
+    let mut done = Contained::new(done);
+    let verdict = std::future::poll_fn(|cx| {
+        if let Poll::Ready(end) = Pin::new(&mut done).poll(cx) {
+            return Poll::Ready(Some(end.map_or_else(Verdict::Panicked, Verdict::Outcome)));
+        }
+        poll_give_up(&job, &mut alarm, cx)
+    })
+    .await;
+    drop(done);
+    if let Some(verdict) = verdict {
+        settle(&job, verdict);
+    }
+    guard.disarm();
+    std::future::poll_fn(|cx| poll_leases(&job, &mut alarm, cx)).await;
+}
+
+/// Waits for the moment to give the job up; `None` when somebody else ended it.
+fn poll_give_up(job: &Job, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<Option<Verdict>> {
+    loop {
+        let mut state = job.state.lock();
+        let Some(live) = state.live() else {
+            return Poll::Ready(None);
+        };
+        let give_up = live.give_up;
+        state.driver = Some(cx.waker().clone());
+        drop(state);
+        let Some(GiveUp { at, after_ms, .. }) = give_up else {
+            return Poll::Pending;
+        };
+        if alarm.poll(at, cx).is_pending() {
+            return Poll::Pending;
+        }
+        // A later cancel may have moved the moment.
+        let now = Instant::now();
+        let due = job
+            .state
+            .lock()
+            .live()
+            .and_then(|live| live.give_up)
+            .is_some_and(|give_up| give_up.at <= now);
+        if due {
+            let detail = format!("did not stop within {after_ms} ms; work may be orphaned");
+            tracing::warn!(job = %job.id, "{detail}");
+            return Poll::Ready(Some(Verdict::Forced(detail)));
+        }
+    }
+}
+
+/// Ends leases until the completion is told.
+fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<()> {
+    loop {
+        let mut state = job.state.lock();
+        let nobody = match &state.phase {
+            Phase::Ended(ended) => !ended.kept || state.room.owner.is_none(),
+            Phase::Live(_) => false,
+        };
+        if nobody || state.shares.is_told() {
+            return Poll::Ready(());
+        }
+        let expiry = state.shares.next_expiry();
+        state.driver = Some(cx.waker().clone());
+        drop(state);
+        let Some(expiry) = expiry else {
+            return Poll::Pending;
+        };
+        if alarm.poll(expiry, cx).is_pending() {
+            return Poll::Pending;
+        }
+        job.expire_shares(Instant::now());
+    }
+}
+
+/// A timer that is made only when something has to be waited for.
+#[derive(Default)]
+struct Alarm(Option<(Instant, Pin<Box<Sleep>>)>);
+
+impl Alarm {
+    fn poll(&mut self, at: Instant, cx: &mut Context<'_>) -> Poll<()> {
+        let (_, sleep) = match &mut self.0 {
+            Some(set) if set.0 == at => set,
+            unset => unset.insert((at, Box::pin(sleep_until(at)))),
+        };
+        let polled = sleep.as_mut().poll(cx);
+        if polled.is_ready() {
+            self.0 = None;
+        }
+        polled
+    }
+}
+
+/// Ends the job if its driver goes before it does: the runtime is gone.
+struct Abandoned(Option<Arc<Job>>);
+
+impl Abandoned {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        if let Some(job) = self.0.take() {
+            let detail = "the runtime that drove it ended; work may be orphaned".to_owned();
+            settle(&job, Verdict::Forced(detail));
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! One job: what never changes, and its state behind one lock.
+//!
+//! 1. A job is live or has ended; ending happens once (`Phase`).
+//! 2. Its room is locked before the job is, never the other way round; see
+//!    [`Job::locked`].
+//! 3. No foreign code runs, and no output is copied, under a lock.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::task::Waker;
+
+use jobs::{
+    CancelHook, Cause, CursorDesk, DetailHook, End, JobId, KilledBy, OutputSource, SessionId,
+    Share, ShareDesk, Snapshot, State, UnixMillis, contain,
+};
+
+use crate::effects::Effects;
+use crate::room::{Room, RoomState};
+use crate::shares::{Returned, Shares};
+use crate::sync::{Instant, Mutex};
+use crate::waiters::Waiters;
+
+pub(crate) struct Job {
+    pub(crate) id: JobId,
+    pub(crate) label: Arc<str>,
+    pub(crate) output_limit: Option<NonZeroU64>,
+    pub(crate) started_at: UnixMillis,
+    pub(crate) state: Mutex<JobState>,
+}
+
+pub(crate) struct JobState {
+    /// Changes only in a hand-over.
+    pub(crate) room: Arc<Room>,
+    /// The position in the order of commits.
+    pub(crate) commit: u64,
+    pub(crate) phase: Phase,
+    pub(crate) shares: Shares,
+    pub(crate) output: Output,
+    /// The model's cursor.
+    pub(crate) cursor: u64,
+    /// Who waits for the end of a live job.
+    pub(crate) waiters: Waiters,
+    /// The driver, while it has something to wait for.
+    pub(crate) driver: Option<Waker>,
+}
+
+pub(crate) enum Phase {
+    Live(Live),
+    Ended(Ended),
+}
+
+/// What only a live job has.
+pub(crate) struct Live {
+    pub(crate) hooks: Arc<LiveHooks>,
+    pub(crate) stopping: bool,
+    pub(crate) killers: Vec<Killer>,
+    /// When to give up on a cancelled job, and after how long.
+    pub(crate) give_up: Option<GiveUp>,
+}
+
+/// The hooks that may be called while the job lives.
+pub(crate) struct LiveHooks {
+    pub(crate) cancel: CancelHook,
+    pub(crate) detail: Option<DetailHook>,
+}
+
+/// Somebody who asked the work to stop; the first accepted one names the cause.
+pub(crate) struct Killer {
+    pub(crate) attempt: u64,
+    pub(crate) by: Stopper,
+    pub(crate) reason: Option<Arc<str>>,
+    pub(crate) accepted: bool,
+}
+
+/// Who can stop a job.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stopper {
+    Caller(KilledBy),
+    OwnerClosed,
+    Shutdown,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct GiveUp {
+    pub(crate) at: Instant,
+    pub(crate) after_ms: u128,
+    /// Set by a teardown, whose grace no later kill prolongs.
+    pub(crate) teardown: bool,
+}
+
+/// What only an ended job has.
+pub(crate) struct Ended {
+    pub(crate) end: Arc<End>,
+    /// The position in the order of settlements.
+    pub(crate) settlement: u64,
+    /// Whether the other news of the settlement are out, so that reporters may
+    /// hear of it.
+    pub(crate) published: bool,
+    /// Whether the record is still kept.
+    pub(crate) kept: bool,
+    /// What its output counts in the room's bound.
+    pub(crate) output_bytes: u64,
+}
+
+/// Where the output of a job is.
+pub(crate) enum Output {
+    Source(Arc<dyn OutputSource>),
+    /// Final output: none while the job lives.
+    Text(Option<Arc<str>>),
+    /// Retention took it.
+    Evicted,
+}
+
+impl Job {
+    /// Runs `work` on the job and the room it is in, both locked, and tidies
+    /// the room up.
+    pub(crate) fn locked<T>(
+        &self,
+        effects: &mut Effects,
+        work: impl FnOnce(&Arc<Room>, &mut RoomState, &mut JobState, &mut Effects) -> T,
+    ) -> T {
+        loop {
+            let room = Arc::clone(&self.state.lock().room);
+            let mut room_state = room.state.lock();
+            let mut state = self.state.lock();
+            // A hand-over may have come between.
+            if Arc::ptr_eq(&state.room, &room) {
+                let result = work(&room, &mut room_state, &mut state, effects);
+                drop(state);
+                room.tidy(&mut room_state, effects);
+                return result;
+            }
+        }
+    }
+
+    pub(crate) fn session(&self) -> Option<SessionId> {
+        self.state.lock().room.session().cloned()
+    }
+
+    /// The job as it is now, with what a live one says of itself.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let state = self.state.lock();
+        let mut snapshot = self.project(&state);
+        let hooks = match &state.phase {
+            Phase::Live(live) if live.hooks.detail.is_some() => Some(Arc::clone(&live.hooks)),
+            Phase::Live(_) | Phase::Ended(_) => None,
+        };
+        drop(state);
+        if let Some(hooks) = hooks
+            && let Some(told) = self.ask_detail(&hooks)
+            && let State::Running { detail } | State::Stopping { detail } = &mut snapshot.state
+        {
+            *detail = Some(told);
+        }
+        snapshot
+    }
+
+    fn ask_detail(&self, hooks: &LiveHooks) -> Option<Arc<str>> {
+        let hook = hooks.detail.as_ref()?;
+        match contain::call(hook) {
+            Ok(detail) => detail.map(Arc::from),
+            Err(panicked) => {
+                tracing::warn!(job = %self.id, %panicked, "the detail hook panicked");
+                None
+            }
+        }
+    }
+
+    /// The job under its lock; a live one says nothing of itself here.
+    pub(crate) fn project(&self, state: &JobState) -> Snapshot {
+        let now = match &state.phase {
+            Phase::Live(live) if live.stopping => State::Stopping { detail: None },
+            Phase::Live(_) => State::Running { detail: None },
+            Phase::Ended(ended) => {
+                let mut end = End::clone(&ended.end);
+                end.reported = state.shares.is_told();
+                State::Ended(end)
+            }
+        };
+        Snapshot::new(
+            self.id.clone(),
+            Arc::clone(&self.label),
+            self.started_at,
+            now,
+        )
+        .with_output_limit(self.output_limit)
+        .with_owner(state.room.session().cloned())
+    }
+
+    /// Takes a share for an answer that carries the terminal state, and looks
+    /// at the job in the same moment.
+    pub(crate) fn share(self: &Arc<Self>) -> (Snapshot, Option<Share>) {
+        let mut effects = Effects::default();
+        let (snapshot, ticket) = self.locked(&mut effects, |room, room_state, state, effects| {
+            let ticket = room.take_share(room_state, state, effects);
+            (self.project(state), ticket)
+        });
+        effects.fire();
+        (snapshot, ticket.map(|ticket| self.share_of(ticket)))
+    }
+
+    pub(crate) fn share_of(self: &Arc<Self>, ticket: u64) -> Share {
+        Share::new(Arc::clone(self) as Arc<dyn ShareDesk>, ticket)
+    }
+
+    /// Stops counting on shares whose lease ran out.
+    pub(crate) fn expire_shares(&self, now: Instant) {
+        self.returned(|shares| shares.expire(now));
+    }
+
+    /// Changes the shares and lets the room follow.
+    fn returned(&self, change: impl FnOnce(&mut Shares) -> Returned) {
+        let mut effects = Effects::default();
+        self.locked(
+            &mut effects,
+            |room, room_state, state, effects| match change(&mut state.shares) {
+                Returned::Nothing => {}
+                Returned::Told => room.told(room_state, state, effects),
+                Returned::Free => room.offer(room_state, state, effects),
+            },
+        );
+        effects.fire();
+    }
+}
+
+impl ShareDesk for Job {
+    fn told(&self, ticket: u64) {
+        self.returned(|shares| shares.commit(ticket));
+    }
+
+    fn given_back(&self, ticket: u64) {
+        self.returned(|shares| shares.give_back(ticket));
+    }
+}
+
+impl CursorDesk for Job {
+    fn delivered(&self, to: u64) {
+        let mut state = self.state.lock();
+        state.cursor = state.cursor.max(to);
+    }
+}
+
+impl Stopper {
+    pub(crate) fn cause(self) -> Cause {
+        match self {
+            Self::Caller(KilledBy::Model) => Cause::Model,
+            Self::Caller(KilledBy::User) => Cause::User,
+            Self::Caller(KilledBy::Host) => Cause::Host,
+            Self::OwnerClosed => Cause::OwnerClosed,
+            Self::Shutdown => Cause::Shutdown,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Killing a job on somebody's behalf.
+//!
+//! 1. The model's share is taken before `cancel` runs, and given back if
+//!    `cancel` fails.
+//! 2. While `cancel` runs the job is as it was; a failed one leaves no trace.
+//! 3. A teardown's grace is not prolonged by a later kill.
+//! 4. The first accepted attempt names the cause; an attempt under way stands
+//!    in for it if the job ends meanwhile.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jobs::{Delivery, Error, Kill, KillOutcome, KilledBy, ProducerError, Receipt, contain};
+
+use crate::effects::Effects;
+use crate::job::{GiveUp, Job, Killer, LiveHooks, Stopper};
+use crate::sync::Instant;
+
+pub(crate) fn kill(
+    job: &Arc<Job>,
+    by: KilledBy,
+    reason: Option<&str>,
+) -> Result<Receipt<Kill>, Error> {
+    let Some(attempt) = Attempt::begin(job, Stopper::Caller(by), reason) else {
+        return Ok(already_finished(job));
+    };
+    // Given back when it is dropped; a live job has no other share yet.
+    let share = (by == KilledBy::Model).then(|| job.share_of(attempt.ticket));
+    let grace = job.state.lock().room.core.config.stop_grace;
+    match attempt.cancel(grace) {
+        Err(error) => Err(Error::Producer(error)),
+        Ok(Accepted::Ended) => {
+            // The new share is taken before the old one is given back.
+            let receipt = already_finished(job);
+            drop(share);
+            Ok(receipt)
+        }
+        Ok(Accepted::Stopping) => {
+            let delivery = Delivery::none().with_share(share);
+            Ok(Receipt::new(
+                Kill::new(KillOutcome::Requested, job.snapshot()),
+                delivery,
+            ))
+        }
+    }
+}
+
+fn already_finished(job: &Arc<Job>) -> Receipt<Kill> {
+    let (snapshot, share) = job.share();
+    Receipt::new(
+        Kill::new(KillOutcome::AlreadyFinished, snapshot),
+        Delivery::none().with_share(share),
+    )
+}
+
+/// A call of `cancel`, from before it to what it changed.
+pub(crate) struct Attempt<'a> {
+    job: &'a Arc<Job>,
+    hooks: Arc<LiveHooks>,
+    number: u64,
+    reason: Option<Arc<str>>,
+    ticket: u64,
+    teardown: bool,
+}
+
+/// What an accepted cancel found.
+pub(crate) enum Accepted {
+    /// The job lives and is `stopping`.
+    Stopping,
+    /// The job ended while `cancel` ran.
+    Ended,
+}
+
+impl<'a> Attempt<'a> {
+    /// None for a job that has ended.
+    pub(crate) fn begin(job: &'a Arc<Job>, by: Stopper, reason: Option<&str>) -> Option<Self> {
+        let mut state = job.state.lock();
+        let number = state.room.core.count();
+        let reason: Option<Arc<str>> = reason.map(Arc::from);
+        let live = state.live()?;
+        let hooks = Arc::clone(&live.hooks);
+        if !live.killers.iter().any(|killer| killer.accepted) {
+            live.killers.push(Killer {
+                attempt: number,
+                by,
+                reason: reason.clone(),
+                accepted: false,
+            });
+        }
+        let ticket = match by {
+            Stopper::Caller(KilledBy::Model) => state.shares.take_kill(),
+            Stopper::Caller(_) | Stopper::OwnerClosed | Stopper::Shutdown => 0,
+        };
+        let teardown = matches!(by, Stopper::OwnerClosed | Stopper::Shutdown);
+        Some(Self {
+            job,
+            hooks,
+            number,
+            reason,
+            ticket,
+            teardown,
+        })
+    }
+
+    /// Calls `cancel`. An accepted one gives the job `grace` to settle.
+    pub(crate) fn cancel(self, grace: Option<Duration>) -> Result<Accepted, ProducerError> {
+        let cancelled = contain::call(|| (self.hooks.cancel)(self.reason.as_deref()))
+            .unwrap_or_else(|panicked| {
+                Err(ProducerError::new(format!("producer panicked: {panicked}")))
+            });
+        let mut effects = Effects::default();
+        let mut state = self.job.state.lock();
+        let room = Arc::clone(&state.room);
+        let Some(live) = state.live() else {
+            return cancelled.map(|()| Accepted::Ended);
+        };
+        if cancelled.is_err() {
+            live.killers.retain(|killer| killer.attempt != self.number);
+            return cancelled.map(|()| Accepted::Stopping);
+        }
+        live.stopping = true;
+        if let Some(killer) = live
+            .killers
+            .iter_mut()
+            .find(|killer| killer.attempt == self.number)
+        {
+            killer.accepted = true;
+        }
+        if !live.give_up.is_some_and(|give_up| give_up.teardown) {
+            live.give_up = grace.and_then(|grace| {
+                let at = Instant::now().checked_add(grace)?;
+                Some(GiveUp {
+                    at,
+                    after_ms: grace.as_millis(),
+                    teardown: self.teardown,
+                })
+            });
+        }
+        effects.wake.extend(state.driver.take());
+        drop(state);
+        effects.changed.push(room);
+        effects.fire();
+        Ok(Accepted::Stopping)
+    }
+}

@@ -1,0 +1,274 @@
+//! Telling the end of a job: the `told` flag and the shares that hold
+//! reporters back.
+//!
+//! 1. `told` never goes back.
+//! 2. While a share is out and its lease runs, no reporter is offered the
+//!    completion; nobody else waits for a share.
+//! 3. A share that a kill took while the job lived counts for one outcome only:
+//!    killed by the model.
+//! 4. A waiter that was pending at settlement has a share from then on.
+//! 5. A share comes back at most once; one whose lease ran out comes back to
+//!    nobody.
+//!
+//! Pure: no lock, no waker, no clock.
+
+use std::collections::VecDeque;
+
+use crate::sync::Instant;
+
+/// The ticket of a share that a kill of a live job took.
+const KILL: u64 = 0;
+/// The ticket of the shares of those who waited at settlement.
+pub(crate) const WAITED: u64 = 1;
+
+/// The shares of one job's completion.
+#[derive(Debug)]
+pub(crate) struct Shares {
+    phase: Phase,
+    told: bool,
+}
+
+#[derive(Debug)]
+enum Phase {
+    /// The job lives: kills may hold shares, and may have been delivered.
+    Live { kills: usize, kill_delivered: bool },
+    /// The job has ended.
+    Ended {
+        by_model: bool,
+        out: VecDeque<Batch>,
+        next_ticket: u64,
+    },
+}
+
+/// Shares that were taken at the same moment.
+#[derive(Debug)]
+struct Batch {
+    ticket: u64,
+    count: usize,
+    expires: Option<Instant>,
+}
+
+/// What coming back of a share did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Returned {
+    /// Nothing that anybody waits for.
+    Nothing,
+    /// The completion became told.
+    Told,
+    /// No share is out any more.
+    Free,
+}
+
+impl Shares {
+    pub(crate) fn new() -> Self {
+        Self {
+            phase: Phase::Live {
+                kills: 0,
+                kill_delivered: false,
+            },
+            told: false,
+        }
+    }
+
+    pub(crate) fn is_told(&self) -> bool {
+        self.told
+    }
+
+    /// Whether a reporter may be offered the completion.
+    pub(crate) fn is_free(&self) -> bool {
+        match &self.phase {
+            Phase::Live { .. } => false,
+            Phase::Ended { out, .. } => !self.told && out.is_empty(),
+        }
+    }
+
+    /// The kill of a live job takes a share before it calls `cancel`.
+    pub(crate) fn take_kill(&mut self) -> u64 {
+        if let Phase::Live { kills, .. } = &mut self.phase {
+            *kills += 1;
+        }
+        KILL
+    }
+
+    /// An answer or a reporter takes a share of an ended job; none is left to
+    /// take once it is told.
+    pub(crate) fn take(&mut self, expires: Option<Instant>) -> Option<u64> {
+        match &mut self.phase {
+            Phase::Ended {
+                out, next_ticket, ..
+            } if !self.told => {
+                let ticket = *next_ticket;
+                *next_ticket += 1;
+                out.push_back(Batch {
+                    ticket,
+                    count: 1,
+                    expires,
+                });
+                Some(ticket)
+            }
+            Phase::Ended { .. } | Phase::Live { .. } => None,
+        }
+    }
+
+    /// The job ended with `waiters` waiting; `by_model`: killed, and the model
+    /// is the one who did it.
+    pub(crate) fn settle(&mut self, waiters: usize, by_model: bool, expires: Option<Instant>) {
+        let Phase::Live {
+            kills,
+            kill_delivered,
+        } = self.phase
+        else {
+            return;
+        };
+        self.told |= kill_delivered && by_model;
+        let out = [(KILL, kills), (WAITED, waiters)]
+            .into_iter()
+            .filter(|(_, count)| *count > 0 && !self.told)
+            .map(|(ticket, count)| Batch {
+                ticket,
+                count,
+                expires,
+            })
+            .collect();
+        self.phase = Phase::Ended {
+            by_model,
+            out,
+            next_ticket: WAITED + 1,
+        };
+    }
+
+    /// Tells without a share: nobody is left to tell, or it is the owner's end.
+    pub(crate) fn tell(&mut self) {
+        self.told = true;
+        if let Phase::Ended { out, .. } = &mut self.phase {
+            *out = VecDeque::new();
+        }
+    }
+
+    /// A share was committed.
+    pub(crate) fn commit(&mut self, ticket: u64) -> Returned {
+        match &mut self.phase {
+            Phase::Live {
+                kills,
+                kill_delivered,
+            } => {
+                *kills -= 1;
+                *kill_delivered = true;
+                Returned::Nothing
+            }
+            Phase::Ended { by_model, .. } if ticket != KILL || *by_model => {
+                if self.told {
+                    return Returned::Nothing;
+                }
+                self.tell();
+                Returned::Told
+            }
+            Phase::Ended { .. } => self.give_back(ticket),
+        }
+    }
+
+    /// A share was dropped.
+    pub(crate) fn give_back(&mut self, ticket: u64) -> Returned {
+        match &mut self.phase {
+            Phase::Live { kills, .. } => {
+                *kills -= 1;
+                Returned::Nothing
+            }
+            Phase::Ended { out, .. } => {
+                let Some(index) = out.iter().position(|batch| batch.ticket == ticket) else {
+                    return Returned::Nothing;
+                };
+                out[index].count -= 1;
+                if out[index].count == 0 {
+                    out.remove(index);
+                }
+                if out.is_empty() {
+                    Returned::Free
+                } else {
+                    Returned::Nothing
+                }
+            }
+        }
+    }
+
+    /// When the first lease runs out.
+    pub(crate) fn next_expiry(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Live { .. } => None,
+            Phase::Ended { out, .. } => out.iter().filter_map(|batch| batch.expires).min(),
+        }
+    }
+
+    /// Stops counting on shares whose lease has run out.
+    pub(crate) fn expire(&mut self, now: Instant) -> Returned {
+        let Phase::Ended { out, .. } = &mut self.phase else {
+            return Returned::Nothing;
+        };
+        let before = out.len();
+        out.retain(|batch| batch.expires.is_none_or(|expires| expires > now));
+        if before > 0 && out.is_empty() {
+            Returned::Free
+        } else {
+            Returned::Nothing
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(waiters: usize, by_model: bool) -> Shares {
+        let mut shares = Shares::new();
+        shares.settle(waiters, by_model, None);
+        shares
+    }
+
+    #[test]
+    fn a_share_holds_reporters_back_until_it_is_back() {
+        let mut shares = ended(0, false);
+        assert!(shares.is_free());
+        let first = shares.take(None).unwrap();
+        let second = shares.take(None).unwrap();
+        assert!(!shares.is_free());
+        assert_eq!(shares.give_back(first), Returned::Nothing);
+        assert_eq!(shares.give_back(second), Returned::Free);
+        assert_eq!(shares.give_back(second), Returned::Nothing);
+    }
+
+    #[test]
+    fn told_stays_told() {
+        let mut shares = ended(2, false);
+        assert_eq!(shares.commit(WAITED), Returned::Told);
+        assert_eq!(shares.give_back(WAITED), Returned::Nothing);
+        assert!(shares.is_told() && !shares.is_free());
+        assert_eq!(shares.take(None), None);
+    }
+
+    #[test]
+    fn a_delivered_kill_tells_only_a_kill_by_the_model() {
+        for (by_model, told) in [(true, true), (false, false)] {
+            let mut before = Shares::new();
+            let ticket = before.take_kill();
+            before.commit(ticket);
+            before.settle(0, by_model, None);
+            assert_eq!(before.is_told(), told);
+
+            let mut after = Shares::new();
+            let ticket = after.take_kill();
+            after.settle(0, by_model, None);
+            assert!(!after.is_free());
+            let returned = if told { Returned::Told } else { Returned::Free };
+            assert_eq!(after.commit(ticket), returned);
+        }
+    }
+
+    #[test]
+    fn a_kill_that_failed_leaves_nothing() {
+        let mut shares = Shares::new();
+        let ticket = shares.take_kill();
+        shares.give_back(ticket);
+        shares.settle(0, false, None);
+        assert!(shares.is_free());
+    }
+}

@@ -1,0 +1,153 @@
+//! Starting a job: preflight, starter, commit.
+//!
+//! 1. Until the starter is called, a refusal leaves nothing.
+//! 2. The place is taken before the starter runs, so nothing passes the limit.
+//! 3. Once the starter returned hooks nothing can fail.
+//! 4. There is no await between the first check and the commit.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use jobs::text::Echo;
+use jobs::{Error, Hooks, JobId, JobSpec, ProducerError, Scope, UnixMillis, contain};
+
+use crate::core::Core;
+use crate::driver::drive;
+use crate::effects::Effects;
+use crate::ids::Slot;
+use crate::job::{Job, JobState, Live, LiveHooks, Output, Phase};
+use crate::room::{Room, RoomPhase};
+use crate::shares::Shares;
+use crate::sync::{Mutex, Spawner};
+use crate::teardown;
+use crate::waiters::Waiters;
+
+pub(crate) fn start(core: &Arc<Core>, spec: JobSpec) -> Result<JobId, Error> {
+    let room = core.room_of(spec.owner.as_ref())?;
+    let scope = room
+        .as_ref()
+        .map_or_else(Scope::root, |room| room.scope.clone());
+    if !core.is_controlled(&scope) {
+        return Err(Error::NoController);
+    }
+    let kind = core.ids.lock().kind(&spec.kind)?;
+    if spec.label.is_empty() {
+        return Err(Error::InvalidLabel);
+    }
+    let output_limit = match spec.output_limit {
+        None => None,
+        Some(got) => Some(NonZeroU64::new(got).ok_or(Error::InvalidOutputLimit { got })?),
+    };
+    let room = match (room, &spec.owner) {
+        (Some(room), _) => room,
+        (None, Some(owner)) => {
+            return Err(Error::OwnerNotCurrent {
+                session: owner.session.clone(),
+            });
+        }
+        (None, None) => return Err(Error::ShutDown),
+    };
+    let place = Place::take(&room)?;
+    let spawner = Spawner::current().ok_or_else(|| Error::Unavailable {
+        reason: Echo::new("expected a call from within a tokio runtime"),
+    })?;
+
+    let id = core.ids.lock().next(&kind);
+    let starter = spec.starter;
+    let hooks = contain::call(|| starter(&id))
+        .unwrap_or_else(|panicked| {
+            Err(ProducerError::new(format!("producer panicked: {panicked}")))
+        })
+        .inspect_err(|_| core.ids.lock().give_back(&id))?;
+    commit(
+        core,
+        place,
+        &spawner,
+        id.clone(),
+        spec.label,
+        output_limit,
+        hooks,
+    );
+    Ok(id)
+}
+
+/// The reserved place of a job that is about to start.
+struct Place<'a>(Option<&'a Arc<Room>>);
+
+impl<'a> Place<'a> {
+    fn take(room: &'a Arc<Room>) -> Result<Self, Error> {
+        room.admit()?;
+        Ok(Self(Some(room)))
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        if let Some(room) = self.0.take() {
+            room.withdraw();
+        }
+    }
+}
+
+fn commit(
+    core: &Arc<Core>,
+    mut place: Place<'_>,
+    spawner: &Spawner,
+    id: JobId,
+    label: Arc<str>,
+    output_limit: Option<NonZeroU64>,
+    hooks: Hooks,
+) {
+    let Some(room) = place.0.take() else { return };
+    let Hooks {
+        cancel,
+        done,
+        output,
+        detail,
+        ..
+    } = hooks;
+    let live = Live {
+        hooks: Arc::new(LiveHooks { cancel, detail }),
+        stopping: false,
+        killers: Vec::new(),
+        give_up: None,
+    };
+    let mut effects = Effects::default();
+    let mut room_state = room.state.lock();
+    room_state.starting -= 1;
+    room_state.live += 1;
+    let commit = core.count();
+    let mut shares = Shares::new();
+    let closing = match room_state.phase {
+        RoomPhase::Closing(stopper) => Some(stopper),
+        RoomPhase::Open | RoomPhase::Closed => None,
+    };
+    if closing.is_some() {
+        shares.tell();
+    }
+    let job = Arc::new(Job {
+        id,
+        label,
+        output_limit,
+        started_at: UnixMillis::now(),
+        state: Mutex::new(JobState {
+            room: Arc::clone(room),
+            commit,
+            phase: Phase::Live(live),
+            shares,
+            output: output.map_or(Output::Text(None), Output::Source),
+            cursor: 0,
+            waiters: Waiters::default(),
+            driver: None,
+        }),
+    });
+    room_state.visible.insert(commit, Arc::clone(&job));
+    core.ids.lock().put(&job.id, Slot::Job(Arc::clone(&job)));
+    drop(room_state);
+    effects.changed.push(Arc::clone(room));
+    effects.fire();
+    spawner.spawn(drive(Arc::clone(&job), done));
+    if let Some(stopper) = closing {
+        teardown::stop(&job, stopper);
+    }
+}

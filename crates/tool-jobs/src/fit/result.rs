@@ -1,0 +1,33 @@
+//! Results of one text that are no reads.
+
+use std::num::NonZeroUsize;
+
+use super::cut;
+
+const MARKER: &str = "\n[result truncated]";
+
+/// Fits a text without a status line: a kill's result, an error, a policy's replacement.
+///
+/// A text within the cap is unchanged. Otherwise its tail is kept, followed by
+/// `\n[result truncated]`; the marker is left out when the text already ends with it. A cap that
+/// the marker alone fills keeps the marker's tail.
+///
+/// # Examples
+///
+/// ```
+/// use std::num::NonZeroUsize;
+/// use tool_jobs::fit::fit_result;
+///
+/// let long = "the policy refused this command because …";
+/// assert_eq!(fit_result(long, None), long);
+/// assert_eq!(fit_result(long, NonZeroUsize::new(30)), "because …\n[result truncated]");
+/// ```
+#[must_use]
+pub fn fit_result(content: &str, cap: Option<NonZeroUsize>) -> String {
+    match cap {
+        Some(cap) if !cut::fits(content, &[], Some(cap)) => {
+            cut::keep_tail(content, MARKER, &[], cap).text
+        }
+        _ => content.to_owned(),
+    }
+}
