@@ -199,23 +199,20 @@ async fn readable(pipe: Option<&Receiver>) {
 pub(crate) struct Source {
     pub(crate) log: jobs::LogReader,
     pub(crate) spilled: Spilled,
-    /// Where the job's output begins in the log: what came before was shown already.
-    pub(crate) base: u64,
 }
 
 impl OutputSource for Source {
     fn read(&self, from: u64, max: Option<usize>) -> Result<Rendered, ProducerError> {
-        let slice = self.log.slice(from.saturating_add(self.base), max);
+        let slice = self.log.slice(from, max);
         let loss = (slice.dropped > 0).then(|| {
             format!(
                 "[some output was dropped from memory; full output: {}]",
                 self.spilled.describe()
             )
         });
-        let range = slice.range.start - self.base..slice.range.end - self.base;
         Ok(Rendered {
             text: slice.render(loss.as_deref()),
-            range,
+            range: slice.range,
             dropped: slice.dropped,
         })
     }

@@ -154,7 +154,7 @@ impl Drive {
             Some(end) => end,
             None => task.await,
         };
-        self.end(end, unstoppable)
+        self.end(end, &unstoppable)
     }
 
     fn on_event(&mut self, event: Event) {
@@ -272,7 +272,7 @@ impl Drive {
     fn end(
         self,
         captured: Result<Captured, tokio::task::JoinError>,
-        unstoppable: Vec<i32>,
+        unstoppable: &[i32],
     ) -> Ending {
         let left = match self.reason {
             Reason::Itself => self.stopped,

@@ -14,6 +14,7 @@ mod runner;
 mod spill;
 mod supervisor;
 mod text;
+mod tool;
 mod tree;
 mod wire;
 
@@ -25,4 +26,5 @@ pub use error::ProcessError;
 pub use launcher::{Bwrap, Direct, Launch, Launcher, Network, Veto};
 pub use runner::{KIND, ProcessRunner, RunningProcess};
 pub use supervisor::init;
+pub use tool::{BackgroundRuns, BashTool, BashToolConfig, OnTimeLimit};
 pub use tree::Containment;

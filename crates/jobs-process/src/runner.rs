@@ -147,7 +147,6 @@ impl ProcessRunner {
         let source = Source {
             log: log.reader(),
             spilled: spill.spilled(),
-            base: 0,
         };
         let live = Live::default();
         let stop = CancellationToken::new();
@@ -276,14 +275,9 @@ pub struct RunningProcess {
 }
 
 impl RunningProcess {
-    /// The hooks of a job that is this process. Its output begins at the start.
+    /// The hooks of a job that is this process; its output begins at the start of the process.
     #[must_use]
     pub fn into_hooks(self) -> Hooks {
-        self.into_hooks_from(0)
-    }
-
-    /// The same, with the first `base` bytes of the output left out.
-    pub(crate) fn into_hooks_from(self, base: u64) -> Hooks {
         let Self {
             stop: guard,
             source,
@@ -302,7 +296,7 @@ impl RunningProcess {
             ending.outcome()
         };
         Hooks::new(cancel, done)
-            .with_output(Arc::new(Source { base, ..source }))
+            .with_output(Arc::new(source))
             .with_detail(move || live.detail())
     }
 
@@ -375,7 +369,7 @@ fn require_platform() -> Result<(), ProcessError> {
 }
 
 /// One text for the registry: the error and what caused it.
-fn producer_error(error: &ProcessError) -> ProducerError {
+pub(crate) fn producer_error(error: &ProcessError) -> ProducerError {
     use std::error::Error;
     match error.source() {
         Some(source) => ProducerError::new(format!("{error}: {source}")),

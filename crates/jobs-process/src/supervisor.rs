@@ -213,8 +213,8 @@ impl Supervisor {
     fn obey(&mut self) {
         match self.control.receive() {
             Some(Message::Terminate) => {
-                let members = members().unwrap_or_default();
-                reap::terminate(&members);
+                let mut members = members().unwrap_or_default();
+                reap::terminate(&mut members);
                 self.control.send(Message::Terminated(count(members.len())));
             }
             Some(_) | None => self.duty = Duty::Kill { rounds: 0 },

@@ -11,9 +11,12 @@ const LOOKS: usize = 64;
 
 /// Asks every one of `members` to end. Those that are stopped are continued, or they would not see
 /// it.
-pub(crate) fn terminate(members: &[Proc]) {
+///
+/// Parents come first: a shell that sees its child end goes on with its next command.
+pub(crate) fn terminate(members: &mut [Proc]) {
+    members.sort_unstable_by_key(|member| (member.start, member.pid));
     for signal in [Signal::TERM, Signal::CONT] {
-        for member in members {
+        for member in &*members {
             send(member, signal);
         }
     }

@@ -72,8 +72,8 @@ impl Sweep {
 
     /// Asks what is there now to end; returns how many that were.
     pub(crate) fn terminate(&mut self) -> usize {
-        let members = self.members.lock().find().unwrap_or_default();
-        reap::terminate(&members);
+        let mut members = self.members.lock().find().unwrap_or_default();
+        reap::terminate(&mut members);
         self.looks = 0;
         members.len()
     }

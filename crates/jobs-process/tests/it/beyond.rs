@@ -256,6 +256,7 @@ fn a_runtime_that_ends_takes_its_jobs_along() {
 
 #[test]
 fn without_a_runtime_nothing_is_started() {
+    let _serial = crate::support::serial();
     let runner = ProcessRunner::new(config(Containment::Sweep)).expect("this is Linux");
     let error = runner
         .start(&JobCommand::shell("true"))

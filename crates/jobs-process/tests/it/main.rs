@@ -4,3 +4,4 @@ mod acceptance;
 mod beyond;
 mod host;
 mod support;
+mod tool;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jobs::{Hooks, Outcome, OutputSource, ProducerError};
@@ -18,9 +18,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// included.
 static SERIAL: Mutex<()> = Mutex::new(());
 
+/// No other test runs while this is held.
+pub(crate) fn serial() -> MutexGuard<'static, ()> {
+    SERIAL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs a test on a runtime of its own, while no other test runs.
 pub(crate) fn run(test: impl Future<Output = ()>) {
-    let _serial = SERIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    let _serial = serial();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -130,10 +135,11 @@ pub(crate) struct Census {
 impl Census {
     pub(crate) fn take(mark: &str) -> Self {
         const SCRIPT: &str = r#"
+            read -r mark
             cd /proc
             cat [0-9]*/stat 2>/dev/null; echo =
             ls "$1/fd"; echo =
-            grep -lzFf - [0-9]*/environ [0-9]*/cmdline 2>/dev/null
+            printf %s "$mark" | grep -lzFf - [0-9]*/environ [0-9]*/cmdline 2>/dev/null
             true"#;
         let me = std::process::id().to_string();
         let mut scanner = Command::new("sh")
@@ -142,12 +148,13 @@ impl Census {
             .stdout(Stdio::piped())
             .spawn()
             .expect("a scanner");
-        // The pattern must not be in the scanner's own arguments.
+        // Not in the scanner's arguments, where it would find it; and it begins to count only when
+        // this process has closed the scanner's ends of the pipes.
         scanner
             .stdin
             .take()
             .expect("piped")
-            .write_all(mark.as_bytes())
+            .write_all(format!("{mark}\n").as_bytes())
             .expect("it reads");
         let scanner_pid = scanner.id().cast_signed();
         let output = scanner.wait_with_output().expect("it ends");
