@@ -52,6 +52,19 @@ pub(crate) fn table() -> io::Result<Vec<Proc>> {
     Ok(all)
 }
 
+/// The processes that got their pids after `first` did, if those are few: the kernel hands pids out
+/// in ascending order and says which was the last (`proc_loadavg(5)`).
+///
+/// `None` when they are many or the numbers have started again from below.
+pub(crate) fn since(first: i32) -> Option<Vec<Proc>> {
+    const FEW: i32 = 256;
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    let last: i32 = load.split_ascii_whitespace().last()?.parse().ok()?;
+    (0..=FEW)
+        .contains(&(last - first))
+        .then(|| (first + 1..=last).filter_map(read).collect())
+}
+
 /// The live descendants of `root`, which is not among them.
 pub(crate) fn descendants(root: i32) -> io::Result<Vec<Proc>> {
     let table = table()?;
@@ -110,6 +123,19 @@ mod tests {
                 state: b'S'
             }
         );
+    }
+
+    #[test]
+    fn a_child_is_among_those_since_the_pid_before_it() {
+        let child = std::process::Command::new("sleep").arg("60").spawn();
+        let mut child = child.expect("a child");
+        let pid = child.id().cast_signed();
+        // Other tests start processes too, but not that many at once.
+        let since = since(pid - 1).expect("few");
+        let found = since.iter().any(|process| process.pid == pid);
+        child.kill().expect("it is ours");
+        child.wait().expect("it is ours");
+        assert!(found);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
@@ -14,6 +14,8 @@ use super::scan::{self, Proc};
 use super::{Event, reap};
 use crate::env::COOKIE;
 
+/// For how long the kernel cannot have handed out every pid once.
+const YOUNG: Duration = Duration::from_secs(1);
 /// How long a sweep rests between two looks: short at first, for what ends at once.
 const REST: [Duration; 4] = [
     Duration::from_millis(2),
@@ -26,6 +28,7 @@ const REST: [Duration; 4] = [
 #[derive(Debug)]
 pub(crate) struct Sweep {
     members: Arc<Mutex<Members>>,
+    born: Instant,
     hunting: bool,
     looks: usize,
     told: Option<usize>,
@@ -54,6 +57,7 @@ impl Sweep {
         };
         Self {
             members: Arc::new(Mutex::new(members)),
+            born: Instant::now(),
             hunting: false,
             looks: 0,
             told: None,
@@ -99,6 +103,9 @@ impl Sweep {
     /// Dropping the future loses nothing.
     pub(crate) async fn event(&mut self) -> io::Result<Event> {
         loop {
+            if self.looks == 0 && self.is_young_and_alone() {
+                return Ok(Event::Empty);
+            }
             if self.looks > 0 {
                 tokio::time::sleep(REST[(self.looks - 1).min(REST.len() - 1)]).await;
             }
@@ -112,6 +119,17 @@ impl Sweep {
                 return Ok(Event::Left(left));
             }
         }
+    }
+
+    /// Most commands end soon and leave nothing. All that such a one could have left has a younger
+    /// pid than its leader, so there is no need for the whole table.
+    fn is_young_and_alone(&self) -> bool {
+        if self.hunting || self.born.elapsed() > YOUNG {
+            return false;
+        }
+        let mut members = self.members.lock();
+        let since = members.session.and_then(scan::since);
+        since.is_some_and(|table| members.find_among(&table).is_empty())
     }
 
     /// The table may be long, so it is read where blocking is allowed.
@@ -133,12 +151,15 @@ impl Sweep {
 
 impl Members {
     fn find(&mut self) -> io::Result<Vec<Proc>> {
-        let table = scan::table()?;
+        Ok(self.find_among(&scan::table()?))
+    }
+
+    fn find_among(&mut self, table: &[Proc]) -> Vec<Proc> {
         let mut found: HashMap<i32, Proc> = HashMap::new();
         // Children may come before their parents: look until a pass finds nothing new.
         loop {
             let before = found.len();
-            for process in &table {
+            for process in table {
                 if !found.contains_key(&process.pid) && self.is_member(process, &found) {
                     found.insert(process.pid, *process);
                 }
@@ -148,7 +169,7 @@ impl Members {
             }
         }
         self.known = found.values().map(Proc::identity).collect();
-        Ok(found.into_values().filter(Proc::is_live).collect())
+        found.into_values().filter(Proc::is_live).collect()
     }
 
     fn is_member(&mut self, process: &Proc, found: &HashMap<i32, Proc>) -> bool {
