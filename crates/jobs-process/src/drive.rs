@@ -19,7 +19,7 @@ use crate::capture::Captured;
 use crate::config::OnLeaderExit;
 use crate::ending::{Ending, How, Reason};
 use crate::platform::{Exit, signal_name};
-use crate::tree::{Event, Tree};
+use crate::tree::{Event, Watch};
 
 /// How long force may take before the job is given up (with the grace: the hard bound).
 const FORCE: Duration = Duration::from_secs(10);
@@ -55,10 +55,10 @@ pub(crate) struct CaptureTask {
 
 /// One job in its life.
 #[derive(Debug)]
-pub(crate) struct Drive {
+pub(crate) struct Drive<T> {
     /// The program, for errors.
     name: String,
-    tree: Tree,
+    tree: T,
     rules: Rules,
     live: Live,
     phase: Phase,
@@ -89,8 +89,8 @@ enum Phase {
     Killing,
 }
 
-impl Drive {
-    pub(crate) fn new(name: String, tree: Tree, rules: Rules, live: Live) -> Self {
+impl<T: Watch> Drive<T> {
+    pub(crate) fn new(name: String, tree: T, rules: Rules, live: Live) -> Self {
         Self {
             name,
             tree,
@@ -307,7 +307,7 @@ enum Next {
 }
 
 /// Goes on killing what could not be stopped in time, and reaps it in the end.
-async fn see_off(mut tree: Tree) {
+async fn see_off(mut tree: impl Watch) {
     while !matches!(tree.event().await, Ok(Event::Empty) | Err(_)) {}
 }
 
@@ -317,3 +317,6 @@ async fn until(deadline: Option<Instant>) {
         None => std::future::pending().await,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,15 +64,15 @@ impl ProcessRunner {
         require_platform()?;
         config.check()?;
         let supervisor = find_supervisor(config.supervisor.as_deref())?;
-        let (available, missing) = if supervisor.is_some() {
-            (Containment::Supervisor, "")
-        } else if scan::read(std::process::id().cast_signed()).is_some() {
-            (
+        // Both upper rungs find the processes of a job in the process table.
+        let sees_processes = scan::read(std::process::id().cast_signed()).is_some();
+        let (available, missing) = match &supervisor {
+            _ if !sees_processes => (Containment::Group, "/proc is not readable"),
+            None => (
                 Containment::Sweep,
                 "jobs_process::init was not called first thing in main",
-            )
-        } else {
-            (Containment::Group, "/proc is not readable")
+            ),
+            Some(_) => (Containment::Supervisor, ""),
         };
         let containment = config.containment.min(available);
         if containment < config.containment {

@@ -52,6 +52,27 @@ pub(crate) enum Event {
     Empty,
 }
 
+/// A tree that is followed to its end.
+pub(crate) trait Watch: Send + 'static {
+    fn containment(&self) -> Containment;
+
+    /// Waits for the next event. Not to be called after [`Event::Empty`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no event.
+    fn event(&mut self) -> impl Future<Output = io::Result<Event>> + Send;
+
+    /// Asks every process to end.
+    fn terminate(&mut self);
+
+    /// From here on every process is killed, until nothing is left.
+    fn kill(&mut self);
+
+    /// The pids that are left.
+    fn survivors(&self) -> Vec<i32>;
+}
+
 /// A started tree.
 #[derive(Debug)]
 pub(crate) enum Tree {
@@ -90,8 +111,10 @@ impl Tree {
             (Containment::Group, _) => group::Group::start(origin).map(Self::Group),
         }
     }
+}
 
-    pub(crate) fn containment(&self) -> Containment {
+impl Watch for Tree {
+    fn containment(&self) -> Containment {
         match self {
             Self::Supervised(_) => Containment::Supervisor,
             Self::Swept(_) => Containment::Sweep,
@@ -99,12 +122,7 @@ impl Tree {
         }
     }
 
-    /// Waits for the next event. Not to be called after [`Event::Empty`].
-    ///
-    /// # Cancel safety
-    ///
-    /// Dropping the future loses no event.
-    pub(crate) async fn event(&mut self) -> io::Result<Event> {
+    async fn event(&mut self) -> io::Result<Event> {
         match self {
             Self::Supervised(tree) => tree.event().await,
             Self::Swept(tree) => tree.event().await,
@@ -112,8 +130,7 @@ impl Tree {
         }
     }
 
-    /// Asks every process to end.
-    pub(crate) fn terminate(&mut self) {
+    fn terminate(&mut self) {
         match self {
             Self::Supervised(tree) => tree.terminate(),
             Self::Swept(tree) => tree.terminate(),
@@ -121,8 +138,7 @@ impl Tree {
         }
     }
 
-    /// From here on every process is killed, until nothing is left.
-    pub(crate) fn kill(&mut self) {
+    fn kill(&mut self) {
         match self {
             Self::Supervised(tree) => tree.kill(),
             Self::Swept(tree) => tree.kill(),
@@ -130,8 +146,7 @@ impl Tree {
         }
     }
 
-    /// The pids that are left.
-    pub(crate) fn survivors(&self) -> Vec<i32> {
+    fn survivors(&self) -> Vec<i32> {
         match self {
             Self::Supervised(tree) => tree.survivors(),
             Self::Swept(tree) => tree.survivors(),

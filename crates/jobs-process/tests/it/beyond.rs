@@ -1,10 +1,13 @@
 //! What the acceptance rows do not hold: limits, notes, scale.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::support::{Bench, config, run, until};
 use jobs::Origin;
-use jobs_process::{Containment, JobCommand, OnLeaderExit, ProcessRunner, Streams};
+use jobs_process::{
+    Containment, JobCommand, Launch, Launcher, OnLeaderExit, ProcessRunner, Streams, Veto,
+};
 
 const BOTH: [Containment; 2] = [Containment::Supervisor, Containment::Sweep];
 
@@ -314,5 +317,95 @@ fn a_large_host_starts_jobs_as_fast() {
             assert!(spawned < Duration::from_millis(5), "{spawned:?}");
         }
         assert_eq!(ballast[ballast.len() / 2], 1);
+    });
+}
+
+#[derive(Debug)]
+struct Wrapper;
+
+impl Launcher for Wrapper {
+    fn launch(&self, mut launch: Launch) -> Result<Launch, Veto> {
+        if launch.argv.iter().any(|argument| argument == "forbidden") {
+            return Err(Veto("not here".to_owned()));
+        }
+        launch
+            .env
+            .retain(|(name, _)| name == "PATH" || name == "JOBS_TEST_MARK");
+        launch
+            .argv
+            .splice(0..0, ["env".into(), "WRAPPED=yes".into()]);
+        launch.cwd = "/".into();
+        Ok(launch)
+    }
+}
+
+#[test]
+fn a_launcher_stands_between_command_and_process() {
+    run(async {
+        // On the rung that needs the cookie, which the wrapper has thrown away.
+        let bench = Bench::with(Containment::Sweep, |config| {
+            config.with_launcher(Arc::new(Wrapper))
+        });
+        let mut job = bench.sh("pwd; echo $WRAPPED; setsid sleep 60 & sleep 60");
+        job.shows("yes").await;
+        until(|| bench.census().live.len() >= 3).await;
+        job.cancel();
+        assert_eq!(job.ends().await.0, "killed, signal: SIGTERM");
+        assert_eq!(job.read(), "/\nyes\n");
+        bench.assert_gone();
+        let refused = bench
+            .start(JobCommand::argv(["echo", "forbidden"]))
+            .err()
+            .expect("refused");
+        assert_eq!(refused.to_string(), "refused by the launcher: not here");
+    });
+}
+
+#[test]
+#[ignore = "prints figures"]
+fn figures() {
+    fn median(mut times: Vec<Duration>) -> Duration {
+        times.sort_unstable();
+        times[times.len() / 2]
+    }
+    run(async {
+        let raw = (0..300).map(|_| {
+            let start = Instant::now();
+            std::process::Command::new("/bin/true")
+                .status()
+                .expect("it runs");
+            start.elapsed()
+        });
+        println!("spawn + wait, std: {:?}", median(raw.collect()));
+        for rung in BOTH {
+            let bench = Bench::new(rung);
+            let mut times = Vec::new();
+            for _ in 0..300 {
+                let start = Instant::now();
+                bench
+                    .start(JobCommand::argv(["/bin/true"]))
+                    .expect("started")
+                    .done()
+                    .await;
+                times.push(start.elapsed());
+            }
+            println!("spawn + wait, {rung:?}: {:?}", median(times));
+        }
+        let text = "yes 'a line of text of some length' | head -c 1G";
+        let start = Instant::now();
+        let floor = format!("{text} | cat >/dev/null");
+        std::process::Command::new("sh")
+            .args(["-c", &floor])
+            .status()
+            .expect("it runs");
+        println!("1 GiB through cat: {:?}", start.elapsed());
+        let bench = Bench::new(Containment::Supervisor);
+        let start = Instant::now();
+        assert_eq!(bench.sh(text).ends().await.0, "completed, exit code: 0");
+        println!(
+            "1 GiB as a job: {:?}, {} KiB resident",
+            start.elapsed(),
+            resident_kib()
+        );
     });
 }
