@@ -200,6 +200,23 @@ fn a_supervisor_that_is_killed_takes_its_tree_along() {
 }
 
 #[test]
+fn a_daemon_that_keeps_its_environment_is_found_on_both_rungs() {
+    run(async {
+        for rung in BOTH {
+            let bench = Bench::new(rung);
+            // No pipe, no session and no parent of the job: what is left is the cookie.
+            let daemon = "(setsid sleep 60 </dev/null >/dev/null 2>&1 &); echo up; exec sleep 60";
+            let mut job = bench.sh(daemon);
+            job.shows("up").await;
+            until(|| bench.census().live.len() == 2).await;
+            job.cancel();
+            assert_eq!(job.ends().await.0, "killed, signal: SIGTERM");
+            bench.assert_gone();
+        }
+    });
+}
+
+#[test]
 fn the_lowest_rung_ends_a_group() {
     run(async {
         let bench = Bench::new(Containment::Group);
