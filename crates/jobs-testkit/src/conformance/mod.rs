@@ -63,6 +63,15 @@ enum Clock {
     Threads,
 }
 
+impl Case {
+    /// Whether the case runs on several threads and in real time, so that it
+    /// takes seconds.
+    #[must_use]
+    pub fn is_in_real_time(&self) -> bool {
+        self.clock == Clock::Threads
+    }
+}
+
 impl fmt::Debug for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.clause, self.name)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use jobs::{JobRegistry, KillOutcome, KilledBy, Outcome, ProducerError, Status};
+use jobs::{KillOutcome, KilledBy, Outcome, ProducerError, Status};
 use tokio::task::JoinSet;
 
 use super::stage::{World, count};

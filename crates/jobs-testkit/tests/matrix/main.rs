@@ -1,0 +1,105 @@
+//! The kit tests itself: registries that break one clause each, and the cases
+//! that notice.
+//!
+//! Every fault names the cases that fail under it; all others must pass. Run
+//! with `--nocapture` to see the matrix.
+
+mod broken;
+mod faults_of_calls;
+mod faults_of_news;
+mod rows;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jobs::JobRegistry;
+use jobs_local::{Config, LocalJobRegistry, UnownedAccess};
+use jobs_testkit::conformance::CASES;
+use jobs_testkit::{Harness, Settings};
+
+use broken::Broken;
+use rows::{ROWS, Row};
+
+fn local(settings: &Settings) -> Arc<dyn JobRegistry> {
+    let config = Config::default()
+        .with_max_concurrent_jobs_per_owner(settings.max_live_per_owner)
+        .with_stop_grace(settings.stop_grace)
+        .with_teardown_grace(settings.teardown_grace)
+        .with_share_lease(settings.share_lease)
+        .with_max_finished_jobs_per_owner(settings.max_finished_per_owner)
+        .with_max_finished_output_bytes_per_owner(settings.max_output_kept_per_owner)
+        .with_max_untold_completions_per_owner(settings.max_untold_per_owner)
+        .with_unowned_access(match settings.unowned_access {
+            jobs_testkit::UnownedAccess::Full => UnownedAccess::Full,
+            jobs_testkit::UnownedAccess::ReadOnly => UnownedAccess::ReadOnly,
+            jobs_testkit::UnownedAccess::Nothing => UnownedAccess::Nothing,
+        });
+    LocalJobRegistry::new(config).expect("the settings are valid")
+}
+
+#[async_trait]
+impl Harness for &'static Row {
+    async fn fresh(&self, settings: &Settings) -> Arc<dyn JobRegistry> {
+        let mut settings = settings.clone();
+        (self.settings)(&mut settings);
+        Arc::new(Broken {
+            jobs: local(&settings),
+            fault: (self.fault)(),
+        })
+    }
+}
+
+/// The names of the cases that fail under a fault, without those in real time.
+fn noticing(row: &'static Row) -> BTreeSet<&'static str> {
+    CASES
+        .iter()
+        .filter(|case| !case.is_in_real_time())
+        .filter(|case| case.run(Arc::new(row)).is_err())
+        .map(|case| case.name)
+        .collect()
+}
+
+/// Holds what the rows with numbers `at`, `at + step`, … say against the runs.
+fn check(at: usize, step: usize) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for row in ROWS.iter().skip(at).step_by(step) {
+        let failed = noticing(row);
+        let declared: BTreeSet<_> = row.fails.iter().copied().collect();
+        println!("{} {}: {failed:?}", row.clause, row.name);
+        if failed != declared {
+            let more: Vec<_> = failed.difference(&declared).collect();
+            let less: Vec<_> = declared.difference(&failed).collect();
+            wrong.push(format!(
+                "{} {}: not declared {more:?}, not noticed by {less:?}",
+                row.clause, row.name
+            ));
+        }
+    }
+    wrong
+}
+
+#[test]
+fn matrix() {
+    // The cases panic by the hundred here: that is what they are for.
+    std::panic::set_hook(Box::new(|_| {}));
+    let halves = [0, 1].map(|at| std::thread::spawn(move || check(at, 2)));
+    let wrong = halves.map(|half| half.join().expect("a half of the matrix"));
+    drop(std::panic::take_hook());
+    let wrong = wrong.concat();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_clause_is_broken_and_its_own_cases_notice() {
+    let clauses: BTreeSet<_> = CASES.iter().map(|case| case.clause).collect();
+    let broken: BTreeSet<_> = ROWS.iter().map(|row| row.clause).collect();
+    assert_eq!(broken, clauses);
+    for row in ROWS {
+        let own = CASES
+            .iter()
+            .filter(|case| case.clause == row.clause)
+            .any(|case| row.fails.contains(&case.name));
+        assert!(own, "{} {}", row.clause, row.name);
+    }
+}
