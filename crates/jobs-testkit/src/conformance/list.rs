@@ -170,7 +170,6 @@ macro_rules! __conformance_cases {
                 "C-66" a_teardown_shows_stopping
                 "C-66" the_close_of_an_owner_without_jobs_is_no_change
                 "C-66" an_observer_far_behind_hears_everything_once
-                "C-66" an_observer_not_too_far_behind_hears_each_owner
             }
             owners Paused {
                 "C-70" a_replaced_instance_keeps_its_jobs

@@ -88,6 +88,7 @@ pub(super) async fn a_job_that_stops_in_time_is_not_failed(world: World) {
         .await
         .commit();
     advance(GRACE - Duration::from_secs(1)).await;
+    idle().await;
     puppet.settle(Outcome::killed());
     idle().await;
     advance(GRACE * 2).await;

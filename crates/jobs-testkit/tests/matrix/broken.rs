@@ -1,6 +1,7 @@
 //! A registry that delegates every call to another one, but for what one fault
 //! breaks.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,10 +9,15 @@ use jobs::{
     Caller, Changes, Completions, Delta, Error, JobId, JobRegistry, JobSpec, Kill, KilledBy, Owner,
     OwnerKey, Receipt, Registration, Scope, SessionId, Snapshot,
 };
+use jobs_testkit::Settings;
 
 /// What a fault does to each method; every default does nothing.
 #[async_trait]
 pub(crate) trait Fault: Send + Sync + 'static {
+    fn configure(&self, settings: &mut Settings) {
+        let _unchanged = settings;
+    }
+
     async fn start(&self, jobs: &Inner, spec: JobSpec) -> Result<JobId, Error> {
         jobs.start(spec).await
     }
@@ -64,6 +70,10 @@ pub(crate) trait Fault: Send + Sync + 'static {
         jobs.settled(id, caller).await
     }
 
+    async fn shutdown(&self, jobs: &Inner) {
+        jobs.shutdown().await;
+    }
+
     fn owner(&self, jobs: &Inner, session: SessionId, scope: Scope) -> Owner {
         jobs.owner(session, scope)
     }
@@ -93,8 +103,16 @@ pub(crate) struct Broken {
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl JobRegistry for Broken {
-    async fn start(&self, spec: JobSpec) -> Result<JobId, Error> {
-        self.fault.start(&self.jobs, spec).await
+    // Not `async`: a fault may do something before the first poll.
+    fn start<'life0, 'async_trait>(
+        &'life0 self,
+        spec: JobSpec,
+    ) -> Pin<Box<dyn Future<Output = Result<JobId, Error>> + Send + 'async_trait>>
+    where
+        'life0: 'async_trait,
+        Self: 'async_trait,
+    {
+        self.fault.start(&self.jobs, spec)
     }
 
     async fn get(&self, id: &JobId, caller: &Caller) -> Result<Snapshot, Error> {
@@ -134,7 +152,7 @@ impl JobRegistry for Broken {
     }
 
     async fn shutdown(&self) {
-        self.jobs.shutdown().await;
+        self.fault.shutdown(&self.jobs).await;
     }
 
     fn owner(&self, session: SessionId, scope: Scope) -> Owner {

@@ -5,8 +5,7 @@
 //! with `--nocapture` to see the matrix.
 
 mod broken;
-mod faults_of_calls;
-mod faults_of_news;
+mod faults;
 mod rows;
 
 use std::collections::BTreeSet;
@@ -42,10 +41,11 @@ fn local(settings: &Settings) -> Arc<dyn JobRegistry> {
 impl Harness for &'static Row {
     async fn fresh(&self, settings: &Settings) -> Arc<dyn JobRegistry> {
         let mut settings = settings.clone();
-        (self.settings)(&mut settings);
+        let fault = (self.fault)();
+        fault.configure(&mut settings);
         Arc::new(Broken {
             jobs: local(&settings),
-            fault: (self.fault)(),
+            fault,
         })
     }
 }
@@ -102,4 +102,15 @@ fn every_clause_is_broken_and_its_own_cases_notice() {
             .any(|case| row.fails.contains(&case.name));
         assert!(own, "{} {}", row.clause, row.name);
     }
+}
+
+#[test]
+fn every_case_can_fail() {
+    let noticing: BTreeSet<_> = ROWS.iter().flat_map(|row| row.fails).copied().collect();
+    let cases: BTreeSet<_> = CASES
+        .iter()
+        .filter(|case| !case.is_in_real_time())
+        .map(|case| case.name)
+        .collect();
+    assert_eq!(noticing, cases);
 }
