@@ -56,17 +56,17 @@ pub fn call<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
 /// A foreign future whose panics, in a poll or in its drop, are values.
 ///
 /// After it returned `Ready` the future is dropped; polling again panics.
-pub struct Contained<T>(Option<Pin<Box<dyn Future<Output = T> + Send>>>);
+pub struct Contained<'a, T>(Option<Pin<Box<dyn Future<Output = T> + Send + 'a>>>);
 
-impl<T> Contained<T> {
+impl<'a, T> Contained<'a, T> {
     /// Contains `future`.
     #[must_use]
-    pub fn new(future: Pin<Box<dyn Future<Output = T> + Send>>) -> Self {
+    pub fn new(future: Pin<Box<dyn Future<Output = T> + Send + 'a>>) -> Self {
         Self(Some(future))
     }
 }
 
-impl<T> Future for Contained<T> {
+impl<T> Future for Contained<'_, T> {
     type Output = Result<T, Panicked>;
 
     /// # Panics
@@ -90,7 +90,7 @@ impl<T> Future for Contained<T> {
     }
 }
 
-impl<T> Drop for Contained<T> {
+impl<T> Drop for Contained<'_, T> {
     fn drop(&mut self) {
         if let Some(future) = self.0.take() {
             // Nobody is left to tell; the panic hook has printed it.
@@ -99,7 +99,7 @@ impl<T> Drop for Contained<T> {
     }
 }
 
-impl<T> fmt::Debug for Contained<T> {
+impl<T> fmt::Debug for Contained<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Contained")
             .field("ended", &self.0.is_none())

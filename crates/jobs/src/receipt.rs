@@ -91,6 +91,13 @@ impl Delivery {
         self.share.is_some()
     }
 
+    /// Gives the share back at once and keeps the range: what will be
+    /// delivered shows the output, but not that the job has ended.
+    pub fn without_share(mut self) -> Self {
+        self.share = None;
+        self
+    }
+
     /// Everything was delivered.
     pub fn commit(self) {
         if let Some(range) = self.range {

@@ -1,0 +1,58 @@
+//! What an agent should know of its jobs when its context starts afresh
+//! (spec/tools.md, After a compaction).
+
+use jobs::{Caller, Error, JobRegistry, Snapshot};
+
+use crate::config::ToolsConfig;
+use crate::fit;
+use crate::line;
+
+const LIVE: &str = "Background jobs still live:";
+const UNREAD: &str = "Finished, with output not read yet:";
+const UNTOLD: &str = "Finished, not announced yet:";
+
+/// Lists what is live, what has ended unread and what nobody has told.
+/// Changes nothing: reads are looked at and dropped.
+pub(crate) async fn digest(
+    registry: &dyn JobRegistry,
+    config: &ToolsConfig,
+    caller: &Caller,
+) -> Result<String, Error> {
+    let mut live = Vec::new();
+    let mut unread = Vec::new();
+    let mut untold = Vec::new();
+    for job in registry.list(caller).await? {
+        if !job.is_terminal() {
+            live.push(job);
+        } else if !job.reported() {
+            untold.push(job);
+        } else if has_unread(registry, caller, &job).await? {
+            unread.push(job);
+        }
+    }
+    let cap = config.list_limit();
+    let mut lines = Vec::new();
+    for (heading, jobs) in [(LIVE, live), (UNREAD, unread), (UNTOLD, untold)] {
+        if !jobs.is_empty() {
+            lines.push(heading.to_owned());
+            lines.extend(jobs.iter().map(|job| {
+                let id = job.id.to_string();
+                line::row(&id, job.kind().as_str(), job.status(), &job.label, cap)
+            }));
+        }
+    }
+    Ok(fit::fit_rows(lines, cap))
+}
+
+async fn has_unread(
+    registry: &dyn JobRegistry,
+    caller: &Caller,
+    job: &Snapshot,
+) -> Result<bool, Error> {
+    match registry.read(&job.id, caller).await {
+        Ok(receipt) => Ok(!receipt.text.is_empty()),
+        Err(Error::ShutDown) => Err(Error::ShutDown),
+        // Gone meanwhile, or its source fails: nothing that could be read.
+        Err(_) => Ok(false),
+    }
+}

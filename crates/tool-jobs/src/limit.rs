@@ -1,0 +1,22 @@
+//! Which cap a text has (spec/tools.md, Bounded output).
+
+use std::num::NonZeroUsize;
+
+use jobs::{Caller, JobId, JobRegistry, Snapshot};
+
+/// The job's own output limit.
+pub(crate) fn of_job(job: &Snapshot) -> Option<NonZeroUsize> {
+    job.output_limit
+        .map(|limit| NonZeroUsize::try_from(limit).unwrap_or(NonZeroUsize::MAX))
+}
+
+/// The output limit of the job that a call names, as far as `caller` may see
+/// it: the limit of a foreign job is never used.
+pub(crate) async fn of_call(
+    registry: &dyn JobRegistry,
+    arguments: &serde_json::Value,
+    caller: &Caller,
+) -> Option<NonZeroUsize> {
+    let id: JobId = arguments.get("job_id")?.as_str()?.parse().ok()?;
+    of_job(&registry.get(&id, caller).await.ok()?)
+}
