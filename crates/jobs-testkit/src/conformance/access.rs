@@ -5,6 +5,7 @@ use jobs::{Caller, Error, JobId, KilledBy, Outcome, OwnerKey, Scope, SessionId};
 use super::stage::{World, count, idle, now, peek, session, text};
 use crate::harness::{Settings, UnownedAccess};
 use crate::puppet::Puppet;
+use crate::source::ScriptedSource;
 
 fn id(text: &str) -> JobId {
     text.parse().expect("the text is an id")
@@ -79,24 +80,28 @@ pub(super) async fn output_that_retention_took_is_no_longer_kept(world: World) {
         .await;
     let owner = stage.agent("s");
     let mut ids = Vec::new();
+    let (spec, puppet) = Puppet::streaming("job", "a job", ScriptedSource::new(&"x".repeat(60)));
+    ids.push(stage.must_start(spec.with_owner(&owner)).await);
+    puppet.settle(Outcome::completed());
+    stage.must_read(&ids[0], &owner.caller()).await.commit();
+    idle().await;
+    stage.must_read(&ids[0], &owner.caller()).await.commit();
     for _ in 0..2 {
-        let output = "x".repeat(60);
+        let output = "y".repeat(60);
         let id = stage
             .ended(&owner, Outcome::completed().with_output(output))
             .await;
         stage.must_read(&id, &owner.caller()).await.commit();
         ids.push(id);
     }
-    let lost = stage.observe(&ids[0], &owner.caller(), 0, None).await;
-    assert_eq!(text(lost), format!("job {} is no longer kept", ids[0]));
-    assert!(
-        stage.look(&ids[0], &owner).await.is_terminal(),
-        "the record stays"
-    );
-    assert_eq!(
-        stage.must_read(&ids[1], &owner.caller()).await.text.len(),
-        60
-    );
+    for lost in &ids[..2] {
+        let observed = stage.observe(lost, &owner.caller(), 0, None).await;
+        assert_eq!(text(observed), format!("job {lost} is no longer kept"));
+        let job = stage.look(lost, &owner).await;
+        assert!(job.is_terminal(), "the record stays");
+    }
+    let kept = stage.must_read(&ids[2], &owner.caller()).await;
+    assert_eq!(kept.text.len(), 60);
 }
 
 pub(super) async fn jobs_of_another_session_are_foreign(world: World) {

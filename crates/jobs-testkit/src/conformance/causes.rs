@@ -166,3 +166,16 @@ pub(super) async fn a_refused_kill_names_no_cause(world: World) {
     let told = heard(&mut reporter).await.commit();
     assert_eq!(told.job.detail(), Some("stopped by user: second"));
 }
+
+pub(super) async fn a_kept_kill_by_a_user_holds_nobody_back(world: World) {
+    let stage = world.stage().await;
+    let owner = stage.agent("s");
+    let mut reporter = stage.reporter();
+    let (id, puppet) = stage.begin(&owner).await;
+    let kill = stage.must_kill(&id, &owner, KilledBy::User, None).await;
+    puppet.settle(Outcome::killed());
+    let offered = heard(&mut reporter).await;
+    kill.commit();
+    assert!(!stage.look(&id, &owner).await.reported());
+    assert_eq!(offered.commit().job.id, id);
+}

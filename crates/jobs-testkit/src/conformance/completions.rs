@@ -133,3 +133,22 @@ pub(super) async fn the_innermost_reporter_is_offered_first(world: World) {
     drop(inner);
     assert_eq!(heard(&mut outer).await.commit().job.id, id);
 }
+
+pub(super) async fn a_narrowed_reporter_ends_with_its_owner(world: World) {
+    let stage = world.stage().await;
+    let (owner, other) = (stage.agent("s"), stage.agent("t"));
+    let mut narrow = stage.completions(&Scope::root(), Some(owner.key()));
+    let mut of_other = stage.completions(&Scope::root(), Some(other.key()));
+    let mut wide = stage.reporter();
+    silent(&mut narrow).await;
+    stage.told(&owner).await;
+    owner.close().await;
+    assert!(narrow.next().await.is_none());
+    let late = stage
+        .completions(&Scope::root(), Some(owner.key()))
+        .next()
+        .await;
+    assert!(late.is_none());
+    silent(&mut of_other).await;
+    silent(&mut wide).await;
+}

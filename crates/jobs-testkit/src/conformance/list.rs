@@ -109,6 +109,7 @@ macro_rules! __conformance_cases {
                 "C-42" a_user_kill_of_a_job_that_ends_by_itself_adds_nothing
                 "C-42" the_first_accepted_kill_names_the_cause
                 "C-42" a_refused_kill_names_no_cause
+                "C-42" a_kept_kill_by_a_user_holds_nobody_back
             }
             stopping Paused {
                 "C-44" a_job_that_does_not_stop_is_failed_after_the_grace
@@ -140,6 +141,7 @@ macro_rules! __conformance_cases {
                 "C-61" completions_of_a_closed_owner_are_offered_to_nobody
                 "C-61" a_reporter_hears_its_scope_and_below
                 "C-61" a_narrowed_reporter_hears_one_instance
+                "C-61" a_narrowed_reporter_ends_with_its_owner
                 "C-62" completions_come_in_the_order_of_settlement
                 "C-62" what_was_given_back_comes_first_again
                 "C-62" the_innermost_reporter_is_offered_first
@@ -182,6 +184,8 @@ macro_rules! __conformance_cases {
                 "C-74" a_hand_over_moves_live_jobs_and_untold_completions
                 "C-74" a_hand_over_moves_the_places
                 "C-74" a_wait_follows_a_hand_over
+                "C-74" a_start_under_way_is_not_handed_over
+                "C-74" a_replaced_instance_may_hand_over_to_the_current_one
                 "C-74" a_refused_hand_over_moves_nothing
             }
             teardown Paused {

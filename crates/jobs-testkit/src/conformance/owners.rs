@@ -214,6 +214,35 @@ pub(super) async fn a_wait_follows_a_hand_over(world: World) {
     assert_eq!(&told.owner, parent.key());
 }
 
+pub(super) async fn a_replaced_instance_may_hand_over_to_the_current_one(world: World) {
+    let stage = world.stage().await;
+    let replaced = stage.agent("s");
+    let untold = stage.ended(&replaced, Outcome::completed()).await;
+    let current = stage.agent("s");
+    replaced.hand_over(&current).await.expect("a hand-over");
+    replaced.close().await;
+    let told = heard(&mut stage.reporter()).await.commit();
+    assert_eq!((&told.job.id, &told.owner), (&untold, current.key()));
+}
+
+pub(super) async fn a_start_under_way_is_not_handed_over(world: World) {
+    let stage = world.stage().await;
+    let (child, parent) = (stage.agent("child"), stage.agent("parent"));
+    let (live, _live) = stage.begin(&child).await;
+    let (spec, puppet) = Puppet::spec("job", "under way");
+    puppet.on_start({
+        let (child, parent) = (child.clone(), parent.clone());
+        move |_| {
+            let moved = super::stage::now(child.hand_over(&parent));
+            assert_eq!(moved, Some(Ok(())));
+            Ok(())
+        }
+    });
+    let late = stage.must_start(spec.with_owner(&child)).await;
+    assert_eq!(stage.status(&live, &parent).await, Status::Running);
+    assert_eq!(stage.status(&late, &child).await, Status::Running);
+}
+
 pub(super) async fn a_refused_hand_over_moves_nothing(world: World) {
     let (stage, elsewhere) = (world.stage().await, world.stage().await);
     let (child, closed) = (stage.agent("child"), stage.agent("closed"));
@@ -228,6 +257,15 @@ pub(super) async fn a_refused_hand_over_moves_nothing(world: World) {
     let session = SessionId::new("child");
     assert_eq!(
         child.hand_over(&foreign).await,
+        Err(Error::OwnerNotCurrent { session })
+    );
+    assert_eq!(stage.status(&live, &child).await, Status::Running);
+
+    let replaced = stage.agent("replaced");
+    let _current = stage.agent("replaced");
+    let session = SessionId::new("replaced");
+    assert_eq!(
+        child.hand_over(&replaced).await,
         Err(Error::OwnerNotCurrent { session })
     );
     assert_eq!(stage.status(&live, &child).await, Status::Running);

@@ -162,9 +162,9 @@ impl Stage {
             self.read(id, caller).await.err(),
             self.observe(id, caller, 0, None).await.err(),
             self.kill(id, caller, KilledBy::Host, None).await.err(),
-            match now(self.settled(id, caller)) {
-                Some(settled) => settled.err(),
-                None => None,
+            match timeout(TICK, self.settled(id, caller)).await {
+                Ok(settled) => settled.err(),
+                Err(_) => None,
             },
         ]
     }

@@ -147,14 +147,9 @@ pub(super) async fn a_close_waits_for_all_and_removes_all(world: World) {
 pub(super) async fn a_job_that_was_stopping_is_cancelled_again(world: World) {
     let stage = world.stage().await;
     let owner = stage.agent("s");
-    let (_id, puppet) = stage.begin(&owner).await;
+    let (id, puppet) = stage.begin(&owner).await;
     let kill = stage
-        .must_kill(
-            &puppet.id().expect("an id"),
-            &owner,
-            jobs::KilledBy::User,
-            Some("why"),
-        )
+        .must_kill(&id, &owner, jobs::KilledBy::User, Some("why"))
         .await;
     settling(&puppet, Outcome::killed());
     owner.close().await;

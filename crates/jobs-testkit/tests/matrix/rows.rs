@@ -1,13 +1,15 @@
 //! The rows of the matrix: a fault, and the cases that fail under it.
 
 use crate::broken::Fault;
-use crate::faults::answers::*;
 use crate::faults::hooks::*;
+use crate::faults::kills::*;
+use crate::faults::looks::*;
 use crate::faults::observers::*;
 use crate::faults::owners::*;
+use crate::faults::reads::*;
 use crate::faults::reporters::*;
 use crate::faults::starts::*;
-use crate::faults::stops::*;
+use crate::faults::waits::*;
 
 /// A way to break one clause.
 pub(crate) struct Row {
@@ -85,8 +87,7 @@ rows! {
     "C-14" SecondOwnersSkipAnOrdinal:
         ids_of_removed_jobs_are_not_given_out_again;
     "C-14" StartersAreToldAnotherId:
-        a_failed_starter_leaves_nothing a_job_that_was_stopping_is_cancelled_again
-        the_starter_is_told_its_id;
+        a_failed_starter_leaves_nothing the_starter_is_told_its_id;
     "C-15" LimitIsOffByOne:
         a_full_owner_is_refused_before_an_untold_one a_hand_over_moves_the_places
         a_refused_start_leaves_nothing a_starter_that_starts_does_not_pass_the_limit
@@ -163,8 +164,9 @@ rows! {
     "C-41" EndedKillsAreRequested:
         a_kill_of_an_ended_job_is_already_finished;
     "C-42" EverybodyIsTheModel:
-        a_kill_by_somebody_else_is_announced a_refused_kill_names_no_cause
-        a_replaced_instance_keeps_its_jobs the_first_accepted_kill_names_the_cause;
+        a_kept_kill_by_a_user_holds_nobody_back a_kill_by_somebody_else_is_announced
+        a_refused_kill_names_no_cause a_replaced_instance_keeps_its_jobs
+        the_first_accepted_kill_names_the_cause;
     "C-42" ModelKillsTellEveryEnd:
         a_job_that_does_not_stop_is_failed_after_the_grace a_kill_committed_after_the_end_tells_it
         a_kill_dropped_after_the_end_is_announced a_kill_dropped_before_the_end_is_announced
@@ -199,14 +201,15 @@ rows! {
     "C-60" ControllerNamesAreFree:
         a_controller_name_is_taken_once_at_a_scope;
     "C-61" NarrowingIsIgnored:
-        a_narrowed_reporter_hears_one_instance;
+        a_narrowed_reporter_ends_with_its_owner a_narrowed_reporter_hears_one_instance;
     "C-61" LateReportersHearNothing:
         a_failing_source_is_an_error_and_changes_nothing
         a_hand_over_moves_live_jobs_and_untold_completions
         a_job_that_does_not_stop_is_failed_after_the_grace a_look_tells_nobody_anything
         a_narrowed_reporter_hears_one_instance a_panic_in_done_fails_the_job
-        a_panicking_source_changes_nothing a_wait_follows_a_hand_over
-        after_a_shutdown_no_completion_is_offered an_offer_kept_beyond_the_lease_comes_again
+        a_panicking_source_changes_nothing a_replaced_instance_may_hand_over_to_the_current_one
+        a_wait_follows_a_hand_over after_a_shutdown_no_completion_is_offered
+        an_offer_kept_beyond_the_lease_comes_again
         completions_of_a_closed_owner_are_offered_to_nobody
         ends_before_the_reporter_came_are_offered the_range_can_be_committed_without_the_share
         what_was_given_back_comes_first_again;
@@ -219,21 +222,26 @@ rows! {
         what_was_given_back_comes_first_again;
     "C-63" OffersTell:
         a_completion_is_offered_to_its_owners_reporter
-        a_dropped_offer_comes_again_under_its_notice_id a_read_of_a_live_job_holds_no_share
-        a_reporter_that_holds_is_not_offered_again an_offer_kept_beyond_the_lease_comes_again
-        each_share_has_its_own_lease one_of_several_reporters_holds_it
-        the_innermost_reporter_is_offered_first what_was_given_back_comes_first_again;
+        a_dropped_offer_comes_again_under_its_notice_id a_kept_kill_by_a_user_holds_nobody_back
+        a_read_of_a_live_job_holds_no_share a_reporter_that_holds_is_not_offered_again
+        an_offer_kept_beyond_the_lease_comes_again each_share_has_its_own_lease
+        one_of_several_reporters_holds_it the_innermost_reporter_is_offered_first
+        what_was_given_back_comes_first_again;
     "C-63" OffersAreHandedOver:
-        a_committed_read_of_an_end_tells_it one_of_several_reporters_holds_it
-        only_the_poll_that_returns_it_holds_it what_was_given_back_comes_first_again;
+        a_committed_read_of_an_end_tells_it a_narrowed_reporter_ends_with_its_owner
+        one_of_several_reporters_holds_it only_the_poll_that_returns_it_holds_it
+        what_was_given_back_comes_first_again;
     "C-63" ToldComesAgain:
         a_committed_completion_is_told_for_good a_dropped_offer_comes_again_under_its_notice_id
         a_hand_over_moves_live_jobs_and_untold_completions a_kill_by_somebody_else_is_announced
         a_kill_kept_beyond_the_lease_is_announced a_narrowed_reporter_hears_one_instance
-        a_read_kept_beyond_the_lease_is_announced a_wait_kept_beyond_the_lease_is_announced
+        a_read_kept_beyond_the_lease_is_announced a_reporter_hears_its_scope_and_below
+        a_reporter_that_holds_is_not_offered_again a_wait_kept_beyond_the_lease_is_announced
         an_offer_kept_beyond_the_lease_comes_again an_own_end_after_a_kill_is_announced
+        completions_come_in_the_order_of_settlement
         completions_of_a_closed_owner_are_offered_to_nobody
-        ends_before_the_reporter_came_are_offered the_first_accepted_kill_names_the_cause;
+        ends_before_the_reporter_came_are_offered one_of_several_shares_is_enough_to_tell
+        the_first_accepted_kill_names_the_cause;
     "C-64" ChangesAreLate:
         an_observer_far_behind_hears_everything_once moves_are_coalesced_and_none_is_missed
         the_offer_is_the_last_news_of_a_settlement;
@@ -241,10 +249,7 @@ rows! {
         a_failed_cancel_of_a_teardown_fails_the_job
         a_job_that_ends_inside_its_teardown_keeps_its_end a_shutdown_tears_everything_down
         a_shutdown_waits_for_a_stuck_job_no_longer_than_the_grace a_wait_follows_a_hand_over
-        a_wait_resolves_when_the_record_is_removed calls_during_a_shutdown_are_refused
-        every_call_after_a_shutdown_is_refused ids_never_handed_out_are_unknown
-        ids_of_a_closed_owner_are_unknown jobs_of_another_session_are_foreign
-        unowned_jobs_can_be_hidden waiters_are_released_before_changes_are_out;
+        a_wait_resolves_when_the_record_is_removed waiters_are_released_before_changes_are_out;
     "C-65" LeasesNeverEnd:
         a_kill_kept_beyond_the_lease_is_announced a_read_kept_beyond_the_lease_is_announced
         a_wait_kept_beyond_the_lease_is_announced an_offer_kept_beyond_the_lease_comes_again
@@ -300,11 +305,12 @@ rows! {
     "C-74" HandOversMoveNothing:
         a_full_owner_is_refused_before_an_untold_one
         a_hand_over_moves_live_jobs_and_untold_completions a_hand_over_moves_the_places
-        a_refused_hand_over_moves_nothing a_wait_follows_a_hand_over
+        a_refused_hand_over_moves_nothing a_replaced_instance_may_hand_over_to_the_current_one
+        a_start_under_way_is_not_handed_over a_wait_follows_a_hand_over
         every_call_after_a_shutdown_is_refused;
     "C-80" ReportersNeverEnd:
-        a_pending_reporter_ends_with_the_registry after_a_shutdown_no_completion_is_offered
-        calls_during_a_shutdown_are_refused;
+        a_narrowed_reporter_ends_with_its_owner a_pending_reporter_ends_with_the_registry
+        after_a_shutdown_no_completion_is_offered calls_during_a_shutdown_are_refused;
     "C-80" LastChangesAreLost:
         changes_give_their_last_items_and_end;
     "C-80" ShutdownsDoNotWait:

@@ -1,12 +1,14 @@
 //! The faults, by what they break.
 
-pub(crate) mod answers;
 pub(crate) mod hooks;
+pub(crate) mod kills;
+pub(crate) mod looks;
 pub(crate) mod observers;
 pub(crate) mod owners;
+pub(crate) mod reads;
 pub(crate) mod reporters;
 pub(crate) mod starts;
-pub(crate) mod stops;
+pub(crate) mod waits;
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

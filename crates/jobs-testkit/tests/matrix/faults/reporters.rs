@@ -225,15 +225,16 @@ pub(crate) struct ToldComesAgain;
 #[async_trait]
 impl Fault for ToldComesAgain {
     fn completions(&self, jobs: &Inner, scope: &Scope, owner: Option<&OwnerKey>) -> Completions {
-        let mut given: Vec<Completion> = Vec::new();
+        let mut first: Option<Completion> = None;
+        let mut repeated = false;
         changed(jobs.completions(scope, owner), move |news, cx| {
             let offered = Pin::new(news).poll_next(cx);
-            match &offered {
-                Poll::Ready(Some(offered)) if given.len() < 2 => given.push((**offered).clone()),
-                Poll::Pending if given.len() == 1 => {
-                    let again = given[0].clone();
-                    given.push(again.clone());
-                    return Poll::Ready(Some(Receipt::new(again, Delivery::none())));
+            match (&offered, &first) {
+                (Poll::Ready(Some(offered)), None) => first = Some((**offered).clone()),
+                (Poll::Pending, Some(first)) if !repeated => {
+                    repeated = true;
+                    let again = Receipt::new(first.clone(), Delivery::none());
+                    return Poll::Ready(Some(again));
                 }
                 _ => {}
             }

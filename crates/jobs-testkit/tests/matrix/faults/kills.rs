@@ -1,4 +1,4 @@
-//! Faults of kills and waits: C-40 to C-51.
+//! Faults of kills: C-40 to C-44.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jobs::{
-    Caller, Cause, Delivery, Error, JobId, Kill, KillOutcome, KilledBy, Receipt, Scope, Snapshot,
-    State, Status,
+    Caller, Cause, Delivery, Error, JobId, Kill, KillOutcome, KilledBy, Receipt, Snapshot, State,
+    Status,
 };
 use jobs_testkit::Settings;
 use parking_lot::Mutex;
@@ -105,47 +105,6 @@ impl Fault for KillsTell {
     }
 }
 
-/// C-50: a wait for a job that a teardown ended never resolves.
-#[derive(Default)]
-pub(crate) struct WaitsMissTeardowns;
-
-#[async_trait]
-impl Fault for WaitsMissTeardowns {
-    async fn settled(
-        &self,
-        jobs: &Inner,
-        id: &JobId,
-        caller: &Caller,
-    ) -> Result<Receipt<Snapshot>, Error> {
-        let settled = jobs.settled(id, caller).await?;
-        match settled.end().map(|end| end.cause) {
-            Some(Cause::OwnerClosed) => {
-                drop(settled);
-                std::future::pending().await
-            }
-            _ => Ok(settled),
-        }
-    }
-}
-
-/// C-51: a wait holds no share.
-#[derive(Default)]
-pub(crate) struct WaitsHoldNoShare;
-
-#[async_trait]
-impl Fault for WaitsHoldNoShare {
-    async fn settled(
-        &self,
-        jobs: &Inner,
-        id: &JobId,
-        caller: &Caller,
-    ) -> Result<Receipt<Snapshot>, Error> {
-        let (job, share) = jobs.settled(id, caller).await?.into_parts();
-        drop(share);
-        Ok(Receipt::new(job, Delivery::none()))
-    }
-}
-
 /// C-40: the job is shown stopping before its cancel has accepted.
 #[derive(Default)]
 pub(crate) struct KillsShowEarly(AtomicBool);
@@ -217,7 +176,7 @@ impl Fault for ModelKillsTellEveryEnd {
     }
 }
 
-fn tell_the_end(jobs: &Inner, id: &JobId, caller: &Caller) {
+pub(super) fn tell_the_end(jobs: &Inner, id: &JobId, caller: &Caller) {
     let (jobs, id, caller) = (Arc::clone(jobs), id.clone(), caller.clone());
     tokio::spawn(async move {
         if let Ok(settled) = jobs.settled(&id, &caller).await {
@@ -255,70 +214,6 @@ impl Fault for UserKillsNameEveryCause {
             self.0.lock().insert(id.clone());
         }
         Ok(kill)
-    }
-}
-
-/// C-50: a wait ends when the job is stopping.
-#[derive(Default)]
-pub(crate) struct WaitsEndAtTheStop;
-
-#[async_trait]
-impl Fault for WaitsEndAtTheStop {
-    async fn settled(
-        &self,
-        jobs: &Inner,
-        id: &JobId,
-        caller: &Caller,
-    ) -> Result<Receipt<Snapshot>, Error> {
-        let mut changes = jobs.changes(&Scope::root());
-        let mut settled = jobs.settled(id, caller);
-        loop {
-            tokio::select! {
-                biased;
-                settled = &mut settled => return settled,
-                Some(_) = changes.next() => {
-                    let job = jobs.get(id, caller).await?;
-                    if job.status() == Status::Stopping {
-                        return Ok(Receipt::new(job, Delivery::none()));
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// C-51: a wait that is dropped goes on, and tells.
-#[derive(Default)]
-pub(crate) struct DroppedWaitsTell;
-
-#[async_trait]
-impl Fault for DroppedWaitsTell {
-    async fn settled(
-        &self,
-        jobs: &Inner,
-        id: &JobId,
-        caller: &Caller,
-    ) -> Result<Receipt<Snapshot>, Error> {
-        tell_the_end(jobs, id, caller);
-        jobs.settled(id, caller).await
-    }
-}
-
-/// C-64: waiters are released by way of another task, so after the changes.
-#[derive(Default)]
-pub(crate) struct WaitersAreLate;
-
-#[async_trait]
-impl Fault for WaitersAreLate {
-    async fn settled(
-        &self,
-        jobs: &Inner,
-        id: &JobId,
-        caller: &Caller,
-    ) -> Result<Receipt<Snapshot>, Error> {
-        let (jobs, id, caller) = (Arc::clone(jobs), id.clone(), caller.clone());
-        let wait = tokio::spawn(async move { jobs.settled(&id, &caller).await });
-        wait.await.expect("the wait ends")
     }
 }
 
