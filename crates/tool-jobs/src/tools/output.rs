@@ -16,6 +16,7 @@ use super::{Failed, Shared, page, wait};
 use crate::config::ToolsConfig;
 use crate::fit::{self, Truncation};
 use crate::line;
+use crate::sync::sleep;
 
 const NAME: &str = "job_output";
 
@@ -95,7 +96,7 @@ async fn settle(
 ) -> Result<Waited, Failed> {
     tokio::select! {
         biased;
-        waited = registry.settled_or(id, &call.caller, tokio::time::sleep(timeout)) => Ok(waited?),
+        waited = registry.settled_or(id, &call.caller, sleep(timeout)) => Ok(waited?),
         () = call.cancel.cancelled() => Err(Failed::new("wait aborted")),
     }
 }
