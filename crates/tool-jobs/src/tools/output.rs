@@ -200,11 +200,6 @@ fn wait_for(given: &Map<String, Value>, config: &ToolsConfig) -> Result<Option<D
     let Some(asked) = given.get("timeout_ms").and_then(Value::as_f64) else {
         return Ok(Some(config.wait_timeout()));
     };
-    let longest = config.max_wait_timeout();
-    if asked.is_finite() && asked >= longest.as_secs_f64() * 1000.0 {
-        return Ok(Some(longest));
-    }
-    wait::wait_timeout(asked)
-        .map(Some)
-        .map_err(|invalid| Failed::new(invalid.to_string()))
+    let asked = wait::wait_timeout(asked).map_err(|invalid| Failed::new(invalid.to_string()))?;
+    Ok(Some(asked.min(config.max_wait_timeout())))
 }
