@@ -14,7 +14,7 @@ use super::args::{self, Need, Param, Shape};
 use super::value::{self, Job, Output, Span};
 use super::{Failed, Shared, page, wait};
 use crate::config::ToolsConfig;
-use crate::fit::{self, Truncation};
+use crate::fit::{self, Fitted, Truncation};
 use crate::line;
 use crate::sync::sleep;
 
@@ -104,13 +104,11 @@ async fn settle(
 /// A read that goes on where the last one ended.
 fn fresh(delta: Delta, cap: Option<NonZeroUsize>, truncation: Truncation) -> (String, Output) {
     let job = Job::from(&delta.job);
-    let status = line::status_line(job.status, job.detail.as_deref(), cap);
     let range = Span {
         from: delta.range.start,
         to: delta.range.end,
     };
-    let body = fit::body(&delta.text);
-    let fitted = fit::fit_output(body, &status, cap, truncation, range.from);
+    let fitted = fitted(&delta.text, &job, cap, truncation, range.from);
     let omitted = (fitted.omitted > 0 && !delta.text.is_empty()).then(|| Span {
         from: range.from,
         // A rendering that is not the output itself does not say where its
@@ -164,12 +162,28 @@ pub(super) fn render(
     truncation: Truncation,
 ) -> Result<String, Failed> {
     let output: Output = value::from_json(NAME, value)?;
-    let status = line::status_line(output.job.status, output.job.detail.as_deref(), cap);
     // Without a range there is no offset that a marker could name.
     let (truncation, from) = output
         .range
         .map_or((Truncation::Plain, 0), |range| (truncation, range.from));
-    Ok(fit::fit_output(fit::body(&output.text), &status, cap, truncation, from).text)
+    Ok(fitted(&output.text, &output.job, cap, truncation, from).text)
+}
+
+fn fitted(
+    text: &str,
+    job: &Job,
+    cap: Option<NonZeroUsize>,
+    truncation: Truncation,
+    from: u64,
+) -> Fitted {
+    let body = fit::body(text);
+    // What stands before a whole status line: the body, or at least the marker
+    // that says that it was cut.
+    let content = body.strip_suffix('\n').unwrap_or(body);
+    let before = content.len().min(fit::MARKER_BYTES) + 1;
+    let room = cap.map(|cap| cap.get().saturating_sub(before));
+    let status = line::status_line(job.status, job.detail.as_deref(), room);
+    fit::fit_output(body, &status, cap, truncation, from)
 }
 
 pub(super) fn present(arguments: &Value) -> Option<Presentation> {
