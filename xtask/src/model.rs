@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Expect the checks to notice each broken variant of the sources
     #[arg(long, env = "JOBS_MODEL_BROKEN", value_parser = BoolishValueParser::new())]
     pub(crate) broken: bool,
-    /// Run only tests whose names contain this
+    /// Run only tests, or broken variants of tests, whose names contain this
     pub(crate) filter: Option<String>,
 }
 
@@ -59,10 +59,13 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
 }
 
 fn expect_failures(workspace: &Workspace, args: &Args) -> Result<()> {
-    let variants = variants(workspace)?;
+    let mut variants = variants(workspace)?;
+    if let Some(filter) = &args.filter {
+        variants.retain(|variant| variant.check.contains(filter.as_str()));
+    }
     ensure!(
         !variants.is_empty(),
-        "no crate lists broken variants (tests/broken.toml)"
+        "no crate lists such broken variants (tests/broken.toml)"
     );
     let target = workspace.target_directory().join("shuttle");
     let copy = Copy::make(workspace, target.join("broken"))?;
