@@ -5,6 +5,7 @@
 mod bench;
 mod ci;
 mod deny;
+mod docs;
 mod model;
 mod tidy;
 mod tokens;
@@ -26,6 +27,8 @@ struct Cli {
 enum Command {
     /// Run every check, one step after the other, and print a table
     Ci(ci::Args),
+    /// Write docs/tools.md, or check that it is what the code says
+    Docs(docs::Args),
     /// Check the shape of the workspace: dependency edges, absences, docs
     Tidy,
     /// Check the licences and the sources of what we depend on
@@ -39,6 +42,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = Workspace::find().and_then(|workspace| match Cli::parse().command {
         Command::Ci(args) => ci::run(&workspace, &args),
+        Command::Docs(args) => docs::run(&workspace, &args),
         Command::Tidy => tidy::run(&workspace),
         Command::Deny(args) => deny::run(&workspace, &args),
         Command::Model(args) => model::run(&workspace, &args),

@@ -8,6 +8,7 @@ mod architecture;
 mod contract;
 mod edges;
 mod features;
+mod generated;
 mod locks;
 mod paths;
 mod shim;
@@ -37,6 +38,7 @@ const CHECKS: &[Check] = &[
     words::check,
     architecture::check,
     contract::check,
+    generated::check,
 ];
 
 /// Prints a line for each finding, and their number.

@@ -1,6 +1,7 @@
 //! A small workspace in a temporary directory that tidy finds good, to be broken one rule at a time.
 
 use super::{Finding, findings, tree::Tree};
+use crate::docs;
 use crate::workspace::Workspace;
 use std::fs;
 use std::path::PathBuf;
@@ -45,6 +46,7 @@ impl Fixture {
                  - `crates/jobs-cli`, later `crates/jobs-mcp` and `crates/jobs-<engine>`\n\n\
                  ## Others\n\n`tests/`, `xtask/` and `docs/contract.md`\n",
             )
+            .write(docs::PATH, docs::page().expect("a page"))
             .write(
                 "docs/contract.md",
                 "# Contract\n\n| clause | text | case |\n| --- | --- | --- |\n\
@@ -146,6 +148,13 @@ impl Fixture {
             .filter(|(_, line)| line.contains(text));
         let (index, _) = index.last().expect("a line with the text");
         self.expect(rule, file, index + 1);
+    }
+
+    /// Expects one finding and no other, at the first line that contains `text`.
+    #[track_caller]
+    pub(super) fn expect_first(self, rule: &str, file: &str, text: &str) {
+        let index = self.text(file).lines().position(|line| line.contains(text));
+        self.expect(rule, file, index.expect("a line with the text") + 1);
     }
 
     /// Expects these lines of one file to break one rule, and no other.

@@ -72,7 +72,7 @@ pub(crate) struct Output {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub(crate) range: Option<Span>,
-    /// Where the bytes are that the model was not shown.
+    /// Where the bytes lie that the model was not shown; of two streams, some of these were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Span")]
     pub(crate) omitted: Option<Span>,
