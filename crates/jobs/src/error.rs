@@ -169,28 +169,3 @@ impl fmt::Display for ProducerError {
 }
 
 impl std::error::Error for ProducerError {}
-
-/// A value that a configuration refuses.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid configuration: {field}: expected {expected}, got {got}")]
-#[non_exhaustive]
-pub struct ConfigError {
-    /// The field, as it is spelled in configuration files.
-    pub field: &'static str,
-    /// What was given.
-    pub got: Echo,
-    /// What is accepted.
-    pub expected: &'static str,
-}
-
-impl ConfigError {
-    /// Refuses `got` for `field`.
-    #[must_use]
-    pub fn new(field: &'static str, got: impl fmt::Display, expected: &'static str) -> Self {
-        Self {
-            field,
-            got: Echo::new(&got.to_string()),
-            expected,
-        }
-    }
-}

@@ -1,0 +1,298 @@
+//! The settings of a runner, typed and from files.
+
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jobs::ConfigError;
+use serde::{Deserialize, Serialize};
+
+use crate::env::EnvRules;
+use crate::launcher::{Direct, Launcher};
+use crate::tree::Containment;
+
+/// The longest duration that is accepted, in milliseconds.
+const MAX_MS: u64 = 2_147_483_647;
+
+/// What happens when the command itself ends and others of its processes stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnLeaderExit {
+    /// They get the grace to end, then they are stopped.
+    #[default]
+    Stop,
+    /// The job runs on until they end: a server that the command left in the background.
+    Wait,
+}
+
+/// Settings of a [`ProcessRunner`](crate::ProcessRunner).
+///
+/// From a file (camelCase, durations in whole milliseconds, sizes in bytes) an absent or null field
+/// takes its default, and an unknown one is refused.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use jobs_process::ProcessConfig;
+///
+/// let typed = ProcessConfig::new().with_grace(Duration::from_millis(500));
+/// let read: ProcessConfig = serde_json::from_str(r#"{ "graceMs": 500 }"#)?;
+/// assert_eq!(typed.grace(), read.grace());
+/// assert!(serde_json::from_str::<ProcessConfig>(r#"{ "graceMs": 0 }"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Deserialize)]
+#[serde(try_from = "File")]
+pub struct ProcessConfig {
+    pub(crate) output_memory: NonZeroUsize,
+    pub(crate) spill_limit: u64,
+    pub(crate) grace: Duration,
+    pub(crate) output_cap: NonZeroUsize,
+    pub(crate) max_output: NonZeroU64,
+    pub(crate) max_runtime: Option<Duration>,
+    pub(crate) on_leader_exit: OnLeaderExit,
+    pub(crate) containment: Containment,
+    pub(crate) supervisor: Option<PathBuf>,
+    pub(crate) spill_directory: PathBuf,
+    pub(crate) shell: PathBuf,
+    pub(crate) env: EnvRules,
+    pub(crate) launcher: Arc<dyn Launcher>,
+}
+
+impl Default for ProcessConfig {
+    fn default() -> Self {
+        const OUTPUT_MEMORY: NonZeroUsize = NonZeroUsize::new(128_000).expect("not zero");
+        const OUTPUT_CAP: NonZeroUsize = NonZeroUsize::new(30_000).expect("not zero");
+        const MAX_OUTPUT: NonZeroU64 = NonZeroU64::new(5 << 30).expect("not zero");
+        Self {
+            output_memory: OUTPUT_MEMORY,
+            spill_limit: 64 << 20,
+            grace: Duration::from_secs(3),
+            output_cap: OUTPUT_CAP,
+            max_output: MAX_OUTPUT,
+            max_runtime: None,
+            on_leader_exit: OnLeaderExit::Stop,
+            containment: Containment::Supervisor,
+            supervisor: None,
+            spill_directory: std::env::temp_dir(),
+            shell: "bash".into(),
+            env: EnvRules::new(),
+            launcher: Arc::new(Direct),
+        }
+    }
+}
+
+impl ProcessConfig {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many bytes of output stay in memory, both streams together (128,000).
+    #[must_use]
+    pub fn with_output_memory(mut self, bytes: NonZeroUsize) -> Self {
+        self.output_memory = bytes;
+        self
+    }
+
+    /// How many bytes of each stream go to a file at most; 0 writes none (64 MiB).
+    #[must_use]
+    pub fn with_spill_limit(mut self, bytes: u64) -> Self {
+        self.spill_limit = bytes;
+        self
+    }
+
+    /// How long a process that was asked to end may take (3 s).
+    #[must_use]
+    pub fn with_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// The time between a request to end and the use of force.
+    #[must_use]
+    pub fn grace(&self) -> Duration {
+        self.grace
+    }
+
+    /// How many bytes of output an answer in the foreground shows (30,000).
+    #[must_use]
+    pub fn with_output_cap(mut self, bytes: NonZeroUsize) -> Self {
+        self.output_cap = bytes;
+        self
+    }
+
+    /// How many bytes a job may write before it is ended (5 GiB).
+    #[must_use]
+    pub fn with_max_output(mut self, bytes: NonZeroU64) -> Self {
+        self.max_output = bytes;
+        self
+    }
+
+    /// How long a job may run (no limit).
+    #[must_use]
+    pub fn with_max_runtime(mut self, limit: Duration) -> Self {
+        self.max_runtime = Some(limit);
+        self
+    }
+
+    /// What happens to processes that outlive the command.
+    #[must_use]
+    pub fn with_on_leader_exit(mut self, what: OnLeaderExit) -> Self {
+        self.on_leader_exit = what;
+        self
+    }
+
+    /// The highest rung of the containment ladder to use; the best by default.
+    #[must_use]
+    pub fn with_containment(mut self, highest: Containment) -> Self {
+        self.containment = highest;
+        self
+    }
+
+    /// A binary that calls [`init`](crate::init) first thing in its `main`, for hosts that cannot
+    /// do so themselves: an absolute path to this crate's `jobs-supervisor`, for instance.
+    #[must_use]
+    pub fn with_supervisor(mut self, binary: impl Into<PathBuf>) -> Self {
+        self.supervisor = Some(binary.into());
+        self
+    }
+
+    /// Where the directory for spilled output is made (the system's temporary directory).
+    #[must_use]
+    pub fn with_spill_directory(mut self, parent: impl Into<PathBuf>) -> Self {
+        self.spill_directory = parent.into();
+        self
+    }
+
+    /// The shell that runs commands as `<shell> -c <command>` (`bash`).
+    #[must_use]
+    pub fn with_shell(mut self, shell: impl Into<PathBuf>) -> Self {
+        self.shell = shell.into();
+        self
+    }
+
+    /// Which of the host's variables jobs inherit.
+    #[must_use]
+    pub fn with_env(mut self, rules: EnvRules) -> Self {
+        self.env = rules;
+        self
+    }
+
+    /// What stands between a command and its process.
+    #[must_use]
+    pub fn with_launcher(mut self, launcher: Arc<dyn Launcher>) -> Self {
+        self.launcher = launcher;
+        self
+    }
+
+    /// Checks what the types do not.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        check_duration("graceMs", self.grace)?;
+        if let Some(limit) = self.max_runtime {
+            check_duration("maxRuntimeMs", limit)?;
+        }
+        let relative = |path: &Path| !path.is_absolute();
+        if let Some(path) = self.supervisor.as_deref().filter(|path| relative(path)) {
+            return Err(ConfigError::new(
+                "supervisor",
+                path.display(),
+                "an absolute path",
+            ));
+        }
+        if relative(&self.spill_directory) {
+            let path = self.spill_directory.display();
+            return Err(ConfigError::new("spillDirectory", path, "an absolute path"));
+        }
+        if self.shell.as_os_str().is_empty() {
+            return Err(ConfigError::new("shell", "an empty name", "a program"));
+        }
+        Ok(())
+    }
+}
+
+/// A duration of a setting or a call: at least a millisecond, at most 24.8 days.
+pub(crate) fn check_duration(field: &'static str, given: Duration) -> Result<(), ConfigError> {
+    if (1..=u128::from(MAX_MS)).contains(&given.as_millis()) {
+        return Ok(());
+    }
+    Err(ConfigError::new(
+        field,
+        format_args!("{} ms", given.as_millis()),
+        "1 to 2147483647 ms",
+    ))
+}
+
+/// The form of [`ProcessConfig`] in files.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct File {
+    output_memory_bytes: Option<NonZeroUsize>,
+    spill_limit_bytes: Option<u64>,
+    grace_ms: Option<u64>,
+    output_cap_bytes: Option<NonZeroUsize>,
+    max_output_bytes: Option<NonZeroU64>,
+    max_runtime_ms: Option<u64>,
+    on_leader_exit: Option<OnLeaderExit>,
+    containment: Option<Containment>,
+    supervisor: Option<PathBuf>,
+    spill_directory: Option<PathBuf>,
+    shell: Option<PathBuf>,
+    env: Option<EnvRules>,
+}
+
+impl TryFrom<File> for ProcessConfig {
+    type Error = ConfigError;
+
+    fn try_from(file: File) -> Result<Self, ConfigError> {
+        let default = Self::default();
+        let config = Self {
+            output_memory: file.output_memory_bytes.unwrap_or(default.output_memory),
+            spill_limit: file.spill_limit_bytes.unwrap_or(default.spill_limit),
+            grace: file.grace_ms.map_or(default.grace, Duration::from_millis),
+            output_cap: file.output_cap_bytes.unwrap_or(default.output_cap),
+            max_output: file.max_output_bytes.unwrap_or(default.max_output),
+            max_runtime: file.max_runtime_ms.map(Duration::from_millis),
+            on_leader_exit: file.on_leader_exit.unwrap_or_default(),
+            containment: file.containment.unwrap_or(default.containment),
+            supervisor: file.supervisor,
+            spill_directory: file.spill_directory.unwrap_or(default.spill_directory),
+            shell: file.shell.unwrap_or(default.shell),
+            env: file.env.unwrap_or_default(),
+            launcher: default.launcher,
+        };
+        config.check()?;
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(json: &str) -> String {
+        serde_json::from_str::<ProcessConfig>(json)
+            .expect_err("refused")
+            .to_string()
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        assert!(refused(r#"{"graceMs":0}"#).contains("graceMs: expected 1 to"));
+        assert!(refused(r#"{"maxRuntimeMs":2147483648}"#).contains("maxRuntimeMs"));
+        assert!(refused(r#"{"supervisor":"bin/x"}"#).contains("absolute"));
+        assert!(refused(r#"{"grace":1}"#).contains("unknown field"));
+        assert!(refused(r#"{"maxOutputBytes":0}"#).contains("nonzero"));
+    }
+
+    #[test]
+    fn null_is_the_default() {
+        let read: ProcessConfig =
+            serde_json::from_str(r#"{"graceMs":null,"onLeaderExit":"wait"}"#).expect("accepted");
+        assert_eq!(read.grace(), Duration::from_secs(3));
+        assert_eq!(read.on_leader_exit, OnLeaderExit::Wait);
+    }
+}

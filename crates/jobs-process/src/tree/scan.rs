@@ -1,0 +1,151 @@
+//! The process table as `/proc` shows it, and who descends from whom.
+//!
+//! Source of the fields: `proc_pid_stat(5)`.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+
+/// One process, as it was when it was read. Pid and start time together identify it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Proc {
+    pub(crate) pid: i32,
+    pub(crate) ppid: i32,
+    pub(crate) sid: i32,
+    /// Clock ticks between boot and its start.
+    pub(crate) start: u64,
+    state: u8,
+}
+
+impl Proc {
+    /// It runs, sleeps or is stopped: neither a zombie nor dead.
+    pub(crate) fn is_live(&self) -> bool {
+        !matches!(self.state, b'Z' | b'X' | b'x')
+    }
+
+    pub(crate) fn identity(&self) -> (i32, u64) {
+        (self.pid, self.start)
+    }
+}
+
+/// Reads one process; `None` if there is none.
+pub(crate) fn read(pid: i32) -> Option<Proc> {
+    let mut buffer = [0_u8; 1024];
+    let length = File::open(format!("/proc/{pid}/stat"))
+        .ok()?
+        .read(&mut buffer)
+        .ok()?;
+    parse(pid, &buffer[..length])
+}
+
+/// Reads every process that is visible here.
+pub(crate) fn table() -> io::Result<Vec<Proc>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir("/proc")? {
+        let Ok(entry) = entry else { continue };
+        let pid = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok());
+        all.extend(pid.and_then(read));
+    }
+    Ok(all)
+}
+
+/// The processes that got their pids after `first` did, if those are few: the kernel hands pids out
+/// in ascending order and says which was the last (`proc_loadavg(5)`).
+///
+/// `None` when they are many or the numbers have started again from below.
+pub(crate) fn since(first: i32) -> Option<Vec<Proc>> {
+    const FEW: i32 = 256;
+    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    let last: i32 = load.split_ascii_whitespace().last()?.parse().ok()?;
+    (0..=FEW)
+        .contains(&(last - first))
+        .then(|| (first + 1..=last).filter_map(read).collect())
+}
+
+/// The live descendants of `root`, which is not among them.
+pub(crate) fn descendants(root: i32) -> io::Result<Vec<Proc>> {
+    let table = table()?;
+    let mut children: HashMap<i32, Vec<&Proc>> = HashMap::new();
+    for process in &table {
+        children.entry(process.ppid).or_default().push(process);
+    }
+    let mut found = Vec::new();
+    let mut next = vec![root];
+    while let Some(parent) = next.pop() {
+        // Taken out, so that a table that was read while it moved cannot hold a cycle.
+        for child in children.remove(&parent).unwrap_or_default() {
+            next.push(child.pid);
+            if child.is_live() {
+                found.push(*child);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn parse(pid: i32, stat: &[u8]) -> Option<Proc> {
+    // The name is in parentheses and may hold anything, parentheses and spaces too.
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let rest = std::str::from_utf8(stat.get(after_name..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = *fields.next()?.as_bytes().first()?;
+    let ppid = fields.next()?.parse().ok()?;
+    let sid = fields.nth(1)?.parse().ok()?;
+    // Field 22; the session was field 6.
+    let start = fields.nth(15)?.parse().ok()?;
+    Some(Proc {
+        pid,
+        ppid,
+        sid,
+        start,
+        state,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_confuse() {
+        let stat = b"42 (a) b (c)) S 7 42 41 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 9001 0 0";
+        let read = parse(42, stat).expect("a whole line");
+        assert_eq!(
+            read,
+            Proc {
+                pid: 42,
+                ppid: 7,
+                sid: 41,
+                start: 9001,
+                state: b'S'
+            }
+        );
+    }
+
+    #[test]
+    fn a_child_is_among_those_since_the_pid_before_it() {
+        let child = std::process::Command::new("sleep").arg("60").spawn();
+        let mut child = child.expect("a child");
+        let pid = child.id().cast_signed();
+        // Other tests start processes too, but not that many at once.
+        let since = since(pid - 1).expect("few");
+        let found = since.iter().any(|process| process.pid == pid);
+        child.kill().expect("it is ours");
+        child.wait().expect("it is ours");
+        assert!(found);
+    }
+
+    #[test]
+    fn this_process_is_in_the_table() {
+        let me = i32::try_from(std::process::id()).expect("a pid");
+        let table = table().expect("/proc is mounted");
+        assert!(
+            table
+                .iter()
+                .any(|process| process.pid == me && process.is_live())
+        );
+    }
+}

@@ -1,0 +1,203 @@
+//! Finding the processes of a job in the process table, without a supervisor.
+//!
+//! A process belongs to the job when its session is the leader's, when its parent belongs to it,
+//! or when its environment holds the job's cookie; once found it belongs to it for good.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::scan::{self, Proc};
+use super::{Event, reap};
+use crate::env::COOKIE;
+
+/// For how long the kernel cannot have handed out every pid once.
+const YOUNG: Duration = Duration::from_secs(1);
+/// How long a sweep rests between two looks: short at first, for what ends at once.
+const REST: [Duration; 4] = [
+    Duration::from_millis(2),
+    Duration::from_millis(10),
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+];
+
+/// The search for the processes of one job.
+#[derive(Debug)]
+pub(crate) struct Sweep {
+    members: Arc<Mutex<Members>>,
+    born: Instant,
+    hunting: bool,
+    looks: usize,
+    told: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Members {
+    /// The session of the job. Its leader is pinned, so that the number is not used again.
+    session: Option<i32>,
+    cookie: Vec<u8>,
+    known: HashSet<(i32, u64)>,
+    /// Processes without the cookie. A process that has it got it at its birth, so one look at its
+    /// environment is enough.
+    foreign: HashSet<(i32, u64)>,
+}
+
+impl Sweep {
+    pub(crate) fn new(session: Option<i32>, cookie: &str) -> Self {
+        let cookie = format!("{COOKIE}={cookie}").into_bytes();
+        let (known, foreign) = (HashSet::new(), HashSet::new());
+        let members = Members {
+            session,
+            cookie,
+            known,
+            foreign,
+        };
+        Self {
+            members: Arc::new(Mutex::new(members)),
+            born: Instant::now(),
+            hunting: false,
+            looks: 0,
+            told: None,
+        }
+    }
+
+    /// From here on `event` kills what it finds.
+    pub(crate) fn hunt(&mut self) {
+        self.hunting = true;
+        self.looks = 0;
+    }
+
+    pub(crate) fn is_hunting(&self) -> bool {
+        self.hunting
+    }
+
+    /// Asks what is there now to end; returns how many that were.
+    pub(crate) fn terminate(&mut self) -> usize {
+        let mut members = self.members.lock().find().unwrap_or_default();
+        reap::terminate(&mut members);
+        self.looks = 0;
+        members.len()
+    }
+
+    /// Kills what is there now, without waiting; for a tree that is dropped.
+    pub(crate) fn kill_now(&self) {
+        if let Some(mut members) = self.members.try_lock() {
+            // Nobody is left who could be told of an error.
+            let _ = reap::stop_then_kill(|| members.find());
+        }
+    }
+
+    pub(crate) fn survivors(&self) -> Vec<i32> {
+        let found = self.members.lock().find().unwrap_or_default();
+        found.iter().map(|process| process.pid).collect()
+    }
+
+    /// Waits until the number of processes has changed ([`Event::Left`]) or none is left
+    /// ([`Event::Empty`]).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing.
+    pub(crate) async fn event(&mut self) -> io::Result<Event> {
+        loop {
+            if self.looks == 0 && self.is_young_and_alone() {
+                return Ok(Event::Empty);
+            }
+            if self.looks > 0 {
+                tokio::time::sleep(REST[(self.looks - 1).min(REST.len() - 1)]).await;
+            }
+            let left = self.look().await?;
+            self.looks += 1;
+            if left == 0 {
+                return Ok(Event::Empty);
+            }
+            if self.told != Some(left) {
+                self.told = Some(left);
+                return Ok(Event::Left(left));
+            }
+        }
+    }
+
+    /// Most commands end soon and leave nothing. All that such a one could have left has a younger
+    /// pid than its leader, so there is no need for the whole table.
+    fn is_young_and_alone(&self) -> bool {
+        if self.hunting || self.born.elapsed() > YOUNG {
+            return false;
+        }
+        let mut members = self.members.lock();
+        let since = members.session.and_then(scan::since);
+        since.is_some_and(|table| members.find_among(&table).is_empty())
+    }
+
+    /// The table may be long, so it is read where blocking is allowed.
+    async fn look(&self) -> io::Result<usize> {
+        let members = Arc::clone(&self.members);
+        let hunting = self.hunting;
+        let look = move || {
+            let mut members = members.lock();
+            if hunting {
+                reap::stop_then_kill(|| members.find())?;
+            }
+            members.find().map(|found| found.len())
+        };
+        tokio::task::spawn_blocking(look)
+            .await
+            .map_err(io::Error::other)?
+    }
+}
+
+impl Members {
+    fn find(&mut self) -> io::Result<Vec<Proc>> {
+        Ok(self.find_among(&scan::table()?))
+    }
+
+    fn find_among(&mut self, table: &[Proc]) -> Vec<Proc> {
+        let mut found: HashMap<i32, Proc> = HashMap::new();
+        // Children may come before their parents: look until a pass finds nothing new.
+        loop {
+            let before = found.len();
+            for process in table {
+                if !found.contains_key(&process.pid) && self.is_member(process, &found) {
+                    found.insert(process.pid, *process);
+                }
+            }
+            if found.len() == before {
+                break;
+            }
+        }
+        self.known = found.values().map(Proc::identity).collect();
+        found.into_values().filter(Proc::is_live).collect()
+    }
+
+    fn is_member(&mut self, process: &Proc, found: &HashMap<i32, Proc>) -> bool {
+        self.known.contains(&process.identity())
+            || self.session == Some(process.sid)
+            || found.contains_key(&process.ppid)
+            || self.has_cookie(process)
+    }
+
+    fn has_cookie(&mut self, process: &Proc) -> bool {
+        // Kernel threads are in session 0 and have no environment.
+        let is_candidate = process.is_live() && process.sid != 0 && process.pid != own_pid();
+        if !is_candidate || self.foreign.contains(&process.identity()) {
+            return false;
+        }
+        // Unreadable: another user's. Empty: just between two programs, to be looked at again.
+        let path = format!("/proc/{}/environ", process.pid);
+        let environment = std::fs::read(path).unwrap_or_else(|_| b"?".to_vec());
+        let has = environment
+            .split(|byte| *byte == 0)
+            .any(|variable| variable == self.cookie);
+        if !has && !environment.is_empty() {
+            self.foreign.insert(process.identity());
+        }
+        has
+    }
+}
+
+fn own_pid() -> i32 {
+    rustix::process::getpid().as_raw_nonzero().get()
+}

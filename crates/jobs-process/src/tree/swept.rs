@@ -1,0 +1,95 @@
+//! The middle rung: the command is a child of the host, its tree is swept from the process table.
+
+use std::io;
+
+use super::sweep::Sweep;
+use super::{Event, Origin, start_leader};
+use crate::platform::{Child, Exit};
+
+/// A tree whose leader is our own child.
+#[derive(Debug)]
+pub(crate) struct Swept {
+    /// Pinned until the tree is empty, so that its pid, which is the session's too, is nobody
+    /// else's.
+    leader: Child,
+    ended: Option<Exit>,
+    sweep: Sweep,
+    /// It was found to have ended just before the others were asked to; not told yet.
+    ended_first: Option<Exit>,
+    terminated: Option<usize>,
+    is_over: bool,
+}
+
+impl Swept {
+    pub(crate) fn start(origin: &Origin<'_>) -> io::Result<Self> {
+        let leader = start_leader(origin)?;
+        let sweep = Sweep::new(Some(leader.pid()), origin.cookie);
+        Ok(Self {
+            leader,
+            ended: None,
+            sweep,
+            ended_first: None,
+            terminated: None,
+            is_over: false,
+        })
+    }
+
+    pub(crate) async fn event(&mut self) -> io::Result<Event> {
+        if let Some(exit) = self.ended_first.take() {
+            self.ended = Some(exit);
+            return Ok(Event::LeaderEnded(exit));
+        }
+        if let Some(count) = self.terminated.take() {
+            return Ok(Event::Terminated(count));
+        }
+        if self.ended.is_none() {
+            let exit = self.leader_ended().await?;
+            self.ended = Some(exit);
+            return Ok(Event::LeaderEnded(exit));
+        }
+        let event = self.sweep.event().await?;
+        if event == Event::Empty {
+            self.is_over = true;
+            self.leader.reap()?;
+        }
+        Ok(event)
+    }
+
+    async fn leader_ended(&mut self) -> io::Result<Exit> {
+        if !self.sweep.is_hunting() {
+            return self.leader.ended().await;
+        }
+        loop {
+            tokio::select! {
+                biased;
+                exit = self.leader.ended() => return exit,
+                looked = self.sweep.event() => looked.map(drop)?,
+            }
+        }
+    }
+
+    pub(crate) fn terminate(&mut self) {
+        if self.ended.is_none() {
+            self.ended_first = self.leader.peek();
+        }
+        self.terminated = Some(self.sweep.terminate());
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.sweep.hunt();
+    }
+
+    pub(crate) fn survivors(&self) -> Vec<i32> {
+        self.sweep.survivors()
+    }
+}
+
+impl Drop for Swept {
+    /// A tree that nobody watches any more (a runtime that shuts down) is not left behind.
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.sweep.kill_now();
+            let _ = self.leader.reap();
+        }
+    }
+}
