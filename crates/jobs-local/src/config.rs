@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
-use jobs::{ConfigError, Kind};
-use serde::{Deserialize, Serialize};
-
-/// The longest duration that a field takes: 2,147,483,647 ms.
-const MAX_DURATION_MS: u64 = i32::MAX as u64;
+use jobs::Kind;
+use jobs::config::{ConfigError, Setting, check_duration, read_fields};
+use serde::{Deserialize, Deserializer};
 
 /// How much a [`LocalJobRegistry`](crate::LocalJobRegistry) keeps, and how long
 /// it waits.
 ///
 /// In files the fields are spelled in camel case, durations in whole
-/// milliseconds (`stopGraceMs`); an absent field has its default, and unknown
-/// fields are refused.
+/// milliseconds (`stopGraceMs`, which may be `"never"`); an absent or `null`
+/// field has its default, and unknown ones are refused. The first ordinals are
+/// for the host to set.
 ///
 /// ```
 /// use std::num::NonZeroU32;
@@ -57,8 +56,7 @@ pub struct Config {
 }
 
 /// What callers may do to unowned jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum UnownedAccess {
     /// See, read, wait for and kill them.
     #[default]
@@ -136,15 +134,128 @@ impl Config {
     }
 }
 
-fn check_duration(field: &'static str, duration: Duration) -> Result<(), ConfigError> {
-    let millis = duration.as_millis();
-    if (1..=u128::from(MAX_DURATION_MS)).contains(&millis) {
+const KEYS: &str = "one of maxConcurrentJobsPerOwner, stopGraceMs, teardownGraceMs, shareLeaseMs, \
+    maxFinishedJobsPerOwner, maxFinishedOutputBytesPerOwner, maxUntoldCompletionsPerOwner, unownedAccess";
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut config = Self::default();
+        read_fields(
+            deserializer,
+            "the configuration of the registry",
+            &mut config,
+            Self::set,
+        )?;
+        Ok(config)
+    }
+}
+
+impl Config {
+    fn set(&mut self, key: &str, value: &Setting) -> Result<(), ConfigError> {
+        match (key, value) {
+            (
+                "maxConcurrentJobsPerOwner"
+                | "stopGraceMs"
+                | "teardownGraceMs"
+                | "shareLeaseMs"
+                | "maxFinishedJobsPerOwner"
+                | "maxFinishedOutputBytesPerOwner"
+                | "maxUntoldCompletionsPerOwner"
+                | "unownedAccess",
+                Setting::Null,
+            ) => {}
+            ("maxConcurrentJobsPerOwner", value) => {
+                self.max_concurrent_jobs_per_owner = value.count("maxConcurrentJobsPerOwner")?;
+            }
+            ("stopGraceMs", Setting::Text(text)) if text == "never" => self.stop_grace = None,
+            ("stopGraceMs", value) => self.stop_grace = Some(value.millis("stopGraceMs")?),
+            ("teardownGraceMs", value) => self.teardown_grace = value.millis("teardownGraceMs")?,
+            ("shareLeaseMs", value) => self.share_lease = value.millis("shareLeaseMs")?,
+            ("maxFinishedJobsPerOwner", value) => {
+                self.max_finished_jobs_per_owner = value.count("maxFinishedJobsPerOwner")?;
+            }
+            ("maxFinishedOutputBytesPerOwner", value) => {
+                let field = "maxFinishedOutputBytesPerOwner";
+                let bytes = value.whole(field, u64::MAX, "a whole number of bytes, at least 1")?;
+                self.max_finished_output_bytes_per_owner = bytes.get();
+            }
+            ("maxUntoldCompletionsPerOwner", value) => {
+                self.max_untold_completions_per_owner =
+                    value.count("maxUntoldCompletionsPerOwner")?;
+            }
+            ("unownedAccess", value) => {
+                self.unowned_access = match value.as_text() {
+                    Some("full") => UnownedAccess::Full,
+                    Some("readOnly") => UnownedAccess::ReadOnly,
+                    Some("nothing") => UnownedAccess::Nothing,
+                    _ => {
+                        let expected = "\"full\", \"readOnly\" or \"nothing\"";
+                        return Err(ConfigError::new("unownedAccess", value, expected));
+                    }
+                };
+            }
+            (unknown, _) => return Err(ConfigError::new("key", unknown, KEYS)),
+        }
         Ok(())
-    } else {
-        Err(ConfigError::new(
-            field,
-            format_args!("{millis} ms"),
-            "1 to 2147483647 ms",
-        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Config, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn files_are_read_and_defaults_kept() {
+        let config = read(
+            r#"{"stopGraceMs": "never", "shareLeaseMs": 5, "unownedAccess": "readOnly",
+            "maxConcurrentJobsPerOwner": null, "maxFinishedJobsPerOwner": 7}"#,
+        )
+        .unwrap();
+        let expected = Config::default()
+            .with_stop_grace(None)
+            .with_share_lease(Duration::from_millis(5))
+            .with_unowned_access(UnownedAccess::ReadOnly)
+            .with_max_finished_jobs_per_owner(count(7));
+        assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn a_refusal_names_field_and_value() {
+        for (text, said) in [
+            (
+                r#"{"teardownGraceMs": 0}"#,
+                "teardownGraceMs: expected whole milliseconds from 1 to 2147483647, got 0",
+            ),
+            (
+                r#"{"shareLeaseMs": 1.5}"#,
+                "shareLeaseMs: expected whole milliseconds from 1 to 2147483647, got 1.5",
+            ),
+            (
+                r#"{"maxConcurrentJobsPerOwner": -1}"#,
+                "maxConcurrentJobsPerOwner: expected a whole number from 1 to",
+            ),
+            (
+                r#"{"unownedAccess": "some"}"#,
+                "unownedAccess: expected \"full\", \"readOnly\" or \"nothing\", got \"some\"",
+            ),
+            (
+                r#"{"maxJobs": 1}"#,
+                "key: expected one of maxConcurrentJobsPerOwner",
+            ),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+        let long = Config::default().with_share_lease(Duration::MAX);
+        assert!(
+            long.check()
+                .unwrap_err()
+                .to_string()
+                .contains("shareLeaseMs")
+        );
     }
 }

@@ -79,7 +79,7 @@ pub enum Error {
         "too many unread completions: read or list the {limit} finished jobs that were not read yet, then try again"
     )]
     TooManyUntold {
-        /// How many untold completions an owner may have.
+        /// How many untold completions an owner may have and still start.
         limit: NonZeroU32,
     },
 
@@ -169,28 +169,3 @@ impl fmt::Display for ProducerError {
 }
 
 impl std::error::Error for ProducerError {}
-
-/// A value that a configuration refuses.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid configuration: {field}: expected {expected}, got {got}")]
-#[non_exhaustive]
-pub struct ConfigError {
-    /// The field, as it is spelled in configuration files.
-    pub field: &'static str,
-    /// What was given.
-    pub got: Echo,
-    /// What is accepted.
-    pub expected: &'static str,
-}
-
-impl ConfigError {
-    /// Refuses `got` for `field`.
-    #[must_use]
-    pub fn new(field: &'static str, got: impl fmt::Display, expected: &'static str) -> Self {
-        Self {
-            field,
-            got: Echo::new(&got.to_string()),
-            expected,
-        }
-    }
-}

@@ -16,6 +16,7 @@
 //!
 //! This crate starts no task, does no I/O and needs no runtime.
 
+pub mod config;
 pub mod contain;
 pub mod text;
 pub mod tool;
@@ -38,7 +39,8 @@ mod spec;
 pub use tokio_util::sync::CancellationToken;
 
 pub use crate::checker::{Checker, Violation};
-pub use crate::error::{ConfigError, Error, ProducerError};
+pub use crate::config::ConfigError;
+pub use crate::error::{Error, ProducerError};
 pub use crate::ext::{JobRegistryExt, Waited};
 pub use crate::hooks::{CancelHook, DetailHook, Hooks};
 pub use crate::id::{JobId, Kind, MAX_KIND_BYTES};

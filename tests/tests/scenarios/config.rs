@@ -1,7 +1,5 @@
 //! Configurations and the snapshot checker, outside of any world.
 
-use std::num::NonZeroU32;
-
 use jobs::{Checker, Completion, InstanceId, NoticeId, OwnerKey, SessionId, Snapshot};
 use jobs_local::LocalJobRegistry;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
@@ -10,7 +8,7 @@ use serde::{Deserialize, forward_to_deserialize_any};
 use serde_json::{Value, json};
 use tool_jobs::ToolsConfig;
 
-use crate::op::{Op, whole};
+use crate::op::Op;
 use crate::record::{Failure, Outcome};
 use crate::{tools, values};
 
@@ -19,7 +17,7 @@ pub(crate) fn parse(op: &Op) -> Outcome {
     let value = op.given("value").cloned().unwrap_or_else(|| json!({}));
     Ok(match op.text("plugin") {
         Some("jobs" | "jobsLocal") => {
-            json!({"maxConcurrentJobsPerOwner": read_registry(&value)?.max_concurrent_jobs_per_owner})
+            json!({"maxConcurrentJobsPerOwner": read::<jobs_local::Config>(&value)?.max_concurrent_jobs_per_owner})
         }
         _ => json!(read::<ToolsConfig>(&value)?),
     })
@@ -43,25 +41,7 @@ pub(crate) fn load(op: &Op) -> Outcome {
 /// A registry with the configuration of a scenario.
 pub(crate) fn registry(config: &Value) -> Result<std::sync::Arc<LocalJobRegistry>, Failure> {
     let config = if config.is_null() { &json!({}) } else { config };
-    LocalJobRegistry::new(read_registry(config)?).map_err(Failure::from)
-}
-
-/// Reads the configuration of a registry.
-fn read_registry(value: &Value) -> Result<jobs_local::Config, Failure> {
-    const KEY: &str = "maxConcurrentJobsPerOwner";
-    let mut config = jobs_local::Config::default();
-    for (key, value) in value.as_object().into_iter().flatten() {
-        let count = whole(value).and_then(|count| u32::try_from(count).ok());
-        config = match (key.as_str(), count.and_then(NonZeroU32::new)) {
-            (KEY, Some(count)) => config.with_max_concurrent_jobs_per_owner(count),
-            (KEY, None) if value.is_null() => config,
-            _ => {
-                let text = format!("invalid configuration: {key}: got {value}");
-                return Err(Failure::refused(text));
-            }
-        };
-    }
-    Ok(config)
+    LocalJobRegistry::new(read(config)?).map_err(Failure::from)
 }
 
 /// Reads a configuration as a file would be read, except that it may hold
@@ -188,6 +168,6 @@ mod tests {
         );
         assert!(read::<ToolsConfig>(&json!({"waitTimeoutMs": 5})).is_ok());
         let value = json!({"maxConcurrentJobsPerOwner": {"$num": "Infinity"}});
-        assert!(read_registry(&value).is_err());
+        assert!(read::<jobs_local::Config>(&value).is_err());
     }
 }

@@ -3,15 +3,10 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
-use jobs::ConfigError;
+use jobs::config::{ConfigError, check_duration};
 
 use super::{CompletionDelivery, ToolsConfig};
 use crate::fit::Truncation;
-
-/// The longest duration: 2,147,483,647 ms, what timers everywhere can take.
-pub(super) const MAX_MILLIS: u32 = i32::MAX as u32;
-
-const MILLIS: &str = "whole milliseconds from 1 to 2147483647";
 
 /// Builds a [`ToolsConfig`].
 #[derive(Clone, Debug, Default)]
@@ -91,20 +86,6 @@ impl ToolsConfigBuilder {
             ));
         }
         Ok(config)
-    }
-}
-
-fn check_duration(field: &'static str, duration: Duration) -> Result<(), ConfigError> {
-    let millis = duration.as_millis();
-    let whole = duration.subsec_nanos().is_multiple_of(1_000_000);
-    if whole && (1..=u128::from(MAX_MILLIS)).contains(&millis) {
-        Ok(())
-    } else {
-        Err(ConfigError::new(
-            field,
-            format_args!("{duration:?}"),
-            MILLIS,
-        ))
     }
 }
 

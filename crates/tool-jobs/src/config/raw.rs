@@ -1,18 +1,14 @@
 //! The configuration as files spell it.
-//!
-//! Values are read as whatever they are and checked by hand, so that each
-//! refusal names field and value.
 
-use std::fmt;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use jobs::ConfigError;
-use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use jobs::config::{ConfigError, Setting, read_fields};
+use serde::de::Error as _;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::builder::{MAX_MILLIS, ToolsConfigBuilder};
+use super::builder::ToolsConfigBuilder;
 use super::{CompletionDelivery, ToolsConfig};
 use crate::fit::Truncation;
 
@@ -21,32 +17,24 @@ const KEYS: &str = "one of waitTimeoutMs, maxWaitTimeoutMs, completionDelivery, 
 
 impl<'de> Deserialize<'de> for ToolsConfig {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
-
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = ToolsConfig;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the configuration of the job tools")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ToolsConfig, A::Error> {
         let mut builder = ToolsConfigBuilder::default();
-        while let Some((key, value)) = map.next_entry::<String, Raw>()? {
-            builder = set(builder, &key, &value).map_err(A::Error::custom)?;
-        }
-        builder.build().map_err(A::Error::custom)
+        read_fields(
+            deserializer,
+            "the configuration of the job tools",
+            &mut builder,
+            |builder, key, value| {
+                *builder = set(std::mem::take(builder), key, value)?;
+                Ok(())
+            },
+        )?;
+        builder.build().map_err(D::Error::custom)
     }
 }
 
 fn set(
     builder: ToolsConfigBuilder,
     key: &str,
-    value: &Raw,
+    value: &Setting,
 ) -> Result<ToolsConfigBuilder, ConfigError> {
     Ok(match (key, value) {
         ("defaultOutputLimitBytes", value) => {
@@ -60,24 +48,18 @@ fn set(
             | "maxConsecutiveWakes"
             | "wakeRegainMs"
             | "truncation",
-            Raw::Null,
+            Setting::Null,
         ) => builder,
-        ("waitTimeoutMs", value) => builder.wait_timeout(millis("waitTimeoutMs", value)?),
-        ("maxWaitTimeoutMs", value) => builder.max_wait_timeout(millis("maxWaitTimeoutMs", value)?),
-        ("wakeRegainMs", value) => builder.wake_regain(Some(millis("wakeRegainMs", value)?)),
+        ("waitTimeoutMs", value) => builder.wait_timeout(value.millis("waitTimeoutMs")?),
+        ("maxWaitTimeoutMs", value) => builder.max_wait_timeout(value.millis("maxWaitTimeoutMs")?),
+        ("wakeRegainMs", value) => builder.wake_regain(Some(value.millis("wakeRegainMs")?)),
         ("maxConsecutiveWakes", value) => {
-            let wakes = whole(
-                "maxConsecutiveWakes",
-                value,
-                u32::MAX,
-                "a whole number of turns from 1 to 4294967295",
-            )?;
-            builder.max_consecutive_wakes(wakes)
+            builder.max_consecutive_wakes(value.count("maxConsecutiveWakes")?)
         }
-        ("completionDelivery", Raw::Text(text)) if text == "wakeup" => {
+        ("completionDelivery", Setting::Text(text)) if text == "wakeup" => {
             builder.completion_delivery(CompletionDelivery::Wakeup)
         }
-        ("completionDelivery", Raw::Text(text)) if text == "quiet" => {
+        ("completionDelivery", Setting::Text(text)) if text == "quiet" => {
             builder.completion_delivery(CompletionDelivery::Quiet)
         }
         ("completionDelivery", value) => {
@@ -87,10 +69,12 @@ fn set(
                 "\"wakeup\" or \"quiet\"",
             ));
         }
-        ("truncation", Raw::Text(text)) if text == "counted" => {
+        ("truncation", Setting::Text(text)) if text == "counted" => {
             builder.truncation(Truncation::Counted)
         }
-        ("truncation", Raw::Text(text)) if text == "plain" => builder.truncation(Truncation::Plain),
+        ("truncation", Setting::Text(text)) if text == "plain" => {
+            builder.truncation(Truncation::Plain)
+        }
         ("truncation", value) => {
             return Err(ConfigError::new(
                 "truncation",
@@ -102,130 +86,15 @@ fn set(
     })
 }
 
-fn millis(field: &'static str, value: &Raw) -> Result<Duration, ConfigError> {
-    let expected = "whole milliseconds from 1 to 2147483647";
-    let millis = whole(field, value, MAX_MILLIS, expected)?;
-    Ok(Duration::from_millis(millis.get().into()))
-}
-
-fn bytes(field: &'static str, value: &Raw) -> Result<Option<NonZeroUsize>, ConfigError> {
-    if matches!(value, Raw::Null) {
+fn bytes(field: &'static str, value: &Setting) -> Result<Option<NonZeroUsize>, ConfigError> {
+    if *value == Setting::Null {
         return Ok(None);
     }
     let expected = "a whole number of bytes from 1 to 4294967295, or null for no limit";
-    let bytes = whole(field, value, u32::MAX, expected)?;
+    let bytes = value.whole(field, u32::MAX.into(), expected)?;
     Ok(Some(
         NonZeroUsize::try_from(bytes).unwrap_or(NonZeroUsize::MAX),
     ))
-}
-
-fn whole(
-    field: &'static str,
-    value: &Raw,
-    max: u32,
-    expected: &'static str,
-) -> Result<NonZeroU32, ConfigError> {
-    let number = match value {
-        Raw::Unsigned(number) => u32::try_from(*number).ok(),
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a whole number in this range is the same in both types"
-        )]
-        Raw::Float(number) if number.fract() == 0.0 && (0.0..=f64::from(max)).contains(number) => {
-            Some(*number as u32)
-        }
-        _ => None,
-    };
-    number
-        .filter(|number| *number <= max)
-        .and_then(NonZeroU32::new)
-        .ok_or_else(|| ConfigError::new(field, value, expected))
-}
-
-/// Any value of a file, kept for the error that may name it.
-enum Raw {
-    Null,
-    Bool(bool),
-    Unsigned(u64),
-    Negative(i64),
-    Float(f64),
-    Text(String),
-    List,
-    Table,
-}
-
-impl fmt::Display for Raw {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => f.write_str("null"),
-            Self::Bool(value) => value.fmt(f),
-            Self::Unsigned(value) => value.fmt(f),
-            Self::Negative(value) => value.fmt(f),
-            Self::Float(value) => value.fmt(f),
-            Self::Text(value) => write!(f, "\"{value}\""),
-            Self::List => f.write_str("a list"),
-            Self::Table => f.write_str("a table"),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Raw {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
-    }
-}
-
-struct AnyValue;
-
-impl<'de> Visitor<'de> for AnyValue {
-    type Value = Raw;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Raw, E> {
-        Ok(Raw::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, inner: D) -> Result<Raw, D::Error> {
-        Raw::deserialize(inner)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
-        Ok(Raw::Bool(value))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Raw, E> {
-        Ok(Raw::Unsigned(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
-        Ok(u64::try_from(value).map_or(Raw::Negative(value), Raw::Unsigned))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
-        Ok(Raw::Float(value))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
-        Ok(Raw::Text(value.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Raw, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Raw::List)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut table: A) -> Result<Raw, A::Error> {
-        while table.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Raw::Table)
-    }
 }
 
 /// What is in force, in the form that can be read back.
