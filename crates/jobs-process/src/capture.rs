@@ -101,7 +101,8 @@ impl Capture {
         close: CancellationToken,
         over: CancellationToken,
     ) -> Captured {
-        let mut buffer = vec![0; BUFFER];
+        // Not zeroed: a job that prints little touches little of it.
+        let mut buffer = Vec::with_capacity(BUFFER);
         while self.pipes.iter().any(Option::is_some) {
             let index = tokio::select! {
                 () = close.cancelled() => break,
@@ -124,10 +125,11 @@ impl Capture {
     }
 
     /// One read; `None` when there is nothing now or any more.
-    async fn read(&mut self, index: usize, buffer: &mut [u8]) -> Option<usize> {
-        match self.pipes[index].as_ref()?.try_read(buffer) {
+    async fn read(&mut self, index: usize, buffer: &mut Vec<u8>) -> Option<usize> {
+        buffer.clear();
+        match self.pipes[index].as_ref()?.try_read_buf(buffer) {
             Ok(length) if length > 0 => {
-                let bytes = &buffer[..length];
+                let bytes = &buffer[..];
                 let Self {
                     filters,
                     sink,
@@ -147,7 +149,7 @@ impl Capture {
         }
     }
 
-    async fn finish(mut self, buffer: &mut [u8]) -> Captured {
+    async fn finish(mut self, buffer: &mut Vec<u8>) -> Captured {
         let is_complete = self.pipes.iter().all(Option::is_none);
         for index in [0, 1] {
             let mut read = 0;

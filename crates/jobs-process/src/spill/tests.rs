@@ -37,7 +37,7 @@ async fn the_head_is_kept_and_the_files_go_with_the_job() {
     drop(spilled);
     let gone = || fs::read_dir(parent.path()).expect("the parent").count() == 0;
     // The thread may still hold the directory for a moment.
-    within_a_second(gone).await;
+    within_seconds(gone).await;
 }
 
 #[tokio::test]
@@ -87,14 +87,18 @@ async fn a_disk_that_hangs_stops_the_writing_only() {
     gate.1.notify_all();
     // When the disk comes back, nothing of the file is left, and nobody is told of it.
     let left = || fs::read_dir(parent.path()).expect("the parent").count();
-    within_a_second(|| Arc::strong_count(&gate) == 1).await;
+    within_seconds(|| Arc::strong_count(&gate) == 1).await;
     assert_eq!((spilled.paths(), left()), (vec![], 0));
 }
 
-async fn within_a_second(mut condition: impl FnMut() -> bool) {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a thread of its own has to end, and the clock of the runtime stands still"
+)]
+async fn within_seconds(mut condition: impl FnMut() -> bool) {
     let start = std::time::Instant::now();
     while !condition() {
-        assert!(start.elapsed().as_secs() < 1, "it did not come");
+        assert!(start.elapsed().as_secs() < 10, "it did not come");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }

@@ -3,9 +3,9 @@
 //! A row says how soon something happens on a machine that runs what is ready. On a busy one each
 //! step of it waits for a processor, and no code under test can help that. So a probe measures it
 //! within the window of the row: a thread that sleeps a millisecond, computes for a fifth of one,
-//! and again. What it takes longer than that is lost to others. A row may take its limit and what
-//! the probe has lost meanwhile, but never more than [`CEILING`] times its limit. On a quiet
-//! machine the probe loses next to nothing, and the limit is the row's own.
+//! and again. What it takes longer than that is lost to others. A row may take its limit and
+//! [`SHARE`] times what the probe has lost meanwhile, but never more than [`CEILING`] times its
+//! limit. On a quiet machine the probe loses next to nothing, and the limit is the row's own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +14,11 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
+/// The probe mostly sleeps, which a scheduler rewards with an early turn. A row is a chain of
+/// processes that compute; each of them waits longer for its turn than the probe does.
+const SHARE: u32 = 2;
 /// No load excuses more than this.
-const CEILING: u32 = 10;
+const CEILING: u32 = 20;
 const SLEEP: Duration = Duration::from_millis(1);
 const WORK: Duration = Duration::from_micros(200);
 /// What a sleep takes longer than it should on a quiet machine (the timer slack of Linux is 50 µs).
@@ -60,7 +63,7 @@ impl Stopwatch {
         let allowed = allowed(limit, lost);
         assert!(
             elapsed < allowed,
-            "took {elapsed:?}: more than {limit:?} and {lost:?} that others took"
+            "took {elapsed:?}, allowed {allowed:?}: {limit:?} on a quiet machine, {lost:?} lost to others"
         );
     }
 }
@@ -72,6 +75,10 @@ impl Drop for Stopwatch {
 }
 
 /// One step of the probe; returns what was lost in it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long it really takes is measured"
+)]
 fn step() -> Duration {
     let start = Instant::now();
     std::thread::sleep(SLEEP);
@@ -83,21 +90,21 @@ fn step() -> Duration {
 }
 
 /// What this thread has computed so far.
-fn own_time() -> Duration {
+pub(crate) fn own_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).expect("not negative")
 }
 
 fn allowed(limit: Duration, lost: Duration) -> Duration {
-    (limit + lost).min(limit * CEILING)
+    (limit + SHARE * lost).min(limit * CEILING)
 }
 
 #[test]
 fn load_excuses_what_it_took_and_no_more() {
     let ms = Duration::from_millis;
     assert_eq!(allowed(ms(100), ms(0)), ms(100));
-    assert_eq!(allowed(ms(100), ms(250)), ms(350));
-    assert_eq!(allowed(ms(100), ms(5_000)), ms(1_000));
+    assert_eq!(allowed(ms(100), ms(250)), ms(600));
+    assert_eq!(allowed(ms(100), ms(5_000)), ms(2_000));
 }
 
 #[test]

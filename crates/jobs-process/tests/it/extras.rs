@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::clock::own_time;
 use crate::support::{Bench, run, until};
 use jobs::Origin;
 use jobs_process::{Containment, JobCommand};
@@ -13,7 +14,7 @@ const FLAT_KIB: u64 = 4 * 1024;
 #[test]
 fn endless_output_ends_at_its_limit_or_when_asked_and_memory_stays_flat() {
     run(async {
-        let limit = 300 << 20;
+        let limit = 64 << 20;
         let spill_limit = 1 << 20;
         let bench = Bench::with(Containment::Supervisor, |config| {
             config
@@ -120,7 +121,7 @@ fn output_without_a_file_is_still_output() {
 
 #[test]
 fn many_short_jobs_leave_nothing() {
-    const ROUNDS: usize = 8;
+    const ROUNDS: usize = 4;
     const AT_ONCE: usize = 64;
     run(async {
         for rung in BOTH {
@@ -142,8 +143,8 @@ fn many_short_jobs_leave_nothing() {
     });
 }
 
-/// Starting by fork would copy the page tables: 75 ms each time. So the fastest of some counts, and
-/// what else happens on the machine does not.
+/// Starting by fork would copy the page tables: 75 ms each time, in this thread. So what the thread
+/// computes is measured, and not how long it waits for a processor, or its child for one.
 #[test]
 fn a_large_host_starts_jobs_as_fast() {
     const TRIES: usize = 10;
@@ -153,15 +154,15 @@ fn a_large_host_starts_jobs_as_fast() {
             let bench = Bench::new(rung);
             let mut times = Vec::new();
             for _ in 0..TRIES {
-                let start = Instant::now();
+                let start = own_time();
                 let mut job = bench
                     .start(JobCommand::argv(["/bin/true"]))
                     .expect("started");
-                times.push(start.elapsed());
+                times.push(own_time() - start);
                 assert_eq!(job.ends().await.0, "completed, exit code: 0");
             }
-            let fastest = times.iter().min().expect("some");
-            assert!(*fastest < Duration::from_millis(5), "{times:?}");
+            times.sort_unstable();
+            assert!(times[TRIES / 2] < Duration::from_millis(5), "{times:?}");
         }
         assert_eq!(ballast[ballast.len() / 2], 1);
     });

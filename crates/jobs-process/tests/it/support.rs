@@ -12,7 +12,7 @@ use jobs::{Hooks, Outcome, OutputSource, ProducerError};
 use jobs_process::{Containment, JobCommand, ProcessConfig, ProcessRunner};
 
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Descriptors and children are counted for the whole process: one test at a time, its runtime
 /// included.
