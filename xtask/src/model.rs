@@ -5,6 +5,7 @@
 //!
 //! `--broken` proves that the checks can fail. For each variant in a crate's `tests/broken.toml` it builds the
 //! checks from a copy of the sources that holds the variant, and expects the check that is named there to fail.
+//! A check that fails prints its schedule; with that in `JOBS_MODEL_REPLAY` the same check runs it again.
 
 mod binary;
 mod variants;
@@ -17,7 +18,7 @@ use clap::builder::BoolishValueParser;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Stdio;
-use variants::{Copy, variants};
+use variants::{Copy, Variant, variants};
 
 /// How to check.
 #[derive(Debug, Clone, clap::Args)]
@@ -69,11 +70,19 @@ fn expect_failures(workspace: &Workspace, args: &Args) -> Result<()> {
     let copied = copy.workspace()?;
     let tests = Tests::find(&copied)?;
     let mut unnoticed = Vec::new();
-    for variant in &variants {
+    let chosen = |variant: &&Variant| {
+        let filter = args.filter.as_deref().unwrap_or_default();
+        variant.check.contains(filter)
+    };
+    for variant in variants.iter().filter(chosen) {
         let only = Args {
             filter: Some(variant.check.clone()),
             ..args.clone()
         };
+        println!(
+            "\nbroken {}: expecting {} to fail",
+            variant.name, variant.check
+        );
         let noticed = copy.broken(variant, || {
             let mut noticed = false;
             for binary in tests.build(&copied, &target)? {
@@ -92,7 +101,9 @@ fn expect_failures(workspace: &Workspace, args: &Args) -> Result<()> {
         "not noticed: {}",
         unnoticed.join(", ")
     );
-    println!("model: {} broken variants noticed", variants.len());
+    let noticed = variants.iter().filter(chosen).count();
+    ensure!(noticed > 0, "no broken variant is for this check");
+    println!("model: {noticed} broken variants noticed");
     Ok(())
 }
 

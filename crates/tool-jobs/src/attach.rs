@@ -6,15 +6,16 @@
 //!    completion meanwhile. It is tried again without a wake.
 //! 3. Owners do not wait for each other: each attachment has a task.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jobs::{CancellationToken, Completion, Completions, NoticeId, contain};
-use tokio::task::JoinHandle;
+use jobs::{CancellationToken, Completion, Completions, InstanceId, NoticeId, contain};
 
 use crate::inbox::{Deliver, Lane, WakeBudget};
 use crate::notice::Notice;
+use crate::sync::{JoinHandle, Mutex, sleep, spawn};
 
 const FIRST_DELAY: Duration = Duration::from_millis(50);
 const LONGEST_DELAY: Duration = Duration::from_secs(5);
@@ -31,6 +32,29 @@ pub struct Attachment(JoinHandle<()>);
 impl Drop for Attachment {
     fn drop(&mut self) {
         self.0.abort();
+    }
+}
+
+/// The wake budgets of one mount: one for each owner instance, however often it
+/// is attached.
+pub(crate) struct Budgets(Mutex<HashMap<InstanceId, WakeBudget>>);
+
+impl Budgets {
+    /// Above this many, those that nobody else holds are forgotten: their
+    /// owners have neither an attachment nor an inbox any more.
+    const KEPT: usize = 1024;
+
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(HashMap::new()))
+    }
+
+    /// The budget of `owner`; `fresh` if it has none yet.
+    pub(crate) fn of(&self, owner: InstanceId, fresh: WakeBudget) -> WakeBudget {
+        let mut budgets = self.0.lock();
+        if budgets.len() >= Self::KEPT {
+            budgets.retain(|_, budget| !budget.is_last());
+        }
+        budgets.entry(owner).or_insert(fresh).clone()
     }
 }
 
@@ -51,7 +75,7 @@ impl Reporter {
     ///
     /// Outside a tokio runtime.
     pub(crate) fn spawn(self, unmounted: CancellationToken) -> Attachment {
-        Attachment(tokio::spawn(async move {
+        Attachment(spawn(async move {
             unmounted.run_until_cancelled(self.run()).await;
         }))
     }
@@ -81,7 +105,7 @@ impl Reporter {
                     );
                     failing = Some(receipt.notice.clone());
                     drop(receipt);
-                    tokio::time::sleep(delay).await;
+                    sleep(delay).await;
                     delay = (delay * 2).min(LONGEST_DELAY);
                 }
             }
@@ -99,5 +123,29 @@ impl Reporter {
             Ok(Err(refused)) => Err(refused.to_string()),
             Err(panicked) => Err(format!("delivery panicked: {panicked}")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    fn fresh() -> WakeBudget {
+        WakeBudget::new(NonZeroU32::MIN, None)
+    }
+
+    #[test]
+    fn an_owner_keeps_its_budget_and_the_gone_are_forgotten() {
+        let budgets = Budgets::new();
+        let owner = InstanceId::fresh();
+        let held = budgets.of(owner, fresh());
+        assert!(held.try_take());
+        for _gone in 0..5 * Budgets::KEPT {
+            assert!(budgets.of(InstanceId::fresh(), fresh()).try_take());
+        }
+        assert!(budgets.0.lock().len() <= Budgets::KEPT);
+        assert!(!budgets.of(owner, fresh()).try_take(), "a budget came back");
     }
 }

@@ -31,17 +31,20 @@ pub(crate) async fn digest(
         }
     }
     let cap = config.list_limit();
-    let mut lines = Vec::new();
+    let mut entries = Vec::new();
     for (heading, jobs) in [(LIVE, live), (UNREAD, unread), (UNTOLD, untold)] {
-        if !jobs.is_empty() {
-            lines.push(heading.to_owned());
-            lines.extend(jobs.iter().map(|job| {
-                let id = job.id.to_string();
-                line::row(&id, job.kind().as_str(), job.status(), &job.label, cap)
-            }));
-        }
+        let mut heading = Some(heading);
+        entries.extend(jobs.iter().map(|job| {
+            let id = job.id.to_string();
+            let row = line::row(&id, job.kind().as_str(), job.status(), &job.label, cap);
+            // With its first job, so that what is left out is counted in jobs.
+            match heading.take() {
+                Some(heading) => format!("{heading}\n{row}"),
+                None => row,
+            }
+        }));
     }
-    Ok(fit::fit_rows(lines, cap))
+    Ok(fit::fit_rows(entries, cap))
 }
 
 async fn has_unread(

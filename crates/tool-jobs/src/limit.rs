@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use jobs::contain::Contained;
 use jobs::{Caller, JobId, JobRegistry, Snapshot};
 
 /// The job's own output limit.
@@ -18,5 +19,7 @@ pub(crate) async fn of_call(
     caller: &Caller,
 ) -> Option<NonZeroUsize> {
     let id: JobId = arguments.get("job_id")?.as_str()?.parse().ok()?;
-    of_job(&registry.get(&id, caller).await.ok()?)
+    // A registry that panics here will do so again in the body, which says it.
+    let looked = Contained::new(registry.get(&id, caller)).await;
+    of_job(&looked.ok()?.ok()?)
 }

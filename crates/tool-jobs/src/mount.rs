@@ -8,7 +8,7 @@ use jobs::tool::{Reply, Tool, ToolCall, ToolResult};
 use jobs::{Caller, CancellationToken, Error, JobRegistry, Owner, Registration, Scope};
 use serde_json::Value;
 
-use crate::attach::{Attachment, Reporter};
+use crate::attach::{Attachment, Budgets, Reporter};
 use crate::config::{CompletionDelivery, ToolsConfig};
 use crate::digest;
 use crate::inbox::{Deliver, WakeBudget};
@@ -46,6 +46,7 @@ pub struct JobTools {
     tools: [Arc<JobTool>; 3],
     scope: Scope,
     unmounted: CancellationToken,
+    budgets: Budgets,
     _controller: Registration,
 }
 
@@ -68,6 +69,7 @@ impl JobTools {
             shared,
             scope,
             unmounted: CancellationToken::new(),
+            budgets: Budgets::new(),
             _controller: controller,
         })
     }
@@ -133,8 +135,9 @@ impl JobTools {
     /// Delivers the completions of `owner`'s jobs to `deliver`: those to come,
     /// and those that ended before and that nobody has told.
     ///
-    /// The owner must stand at the scope of the mount or below it. Each
-    /// attachment has a wake budget of its own.
+    /// The owner must stand at the scope of the mount or below it. Its wake
+    /// budget is the same however often it is attached; a new mount or a new
+    /// instance of the owner starts afresh.
     ///
     /// # Panics
     ///
@@ -142,10 +145,10 @@ impl JobTools {
     pub fn attach(&self, owner: &Owner, deliver: impl Deliver) -> Attachment {
         let Shared { registry, config } = &*self.shared;
         let wake = match config.completion_delivery() {
-            CompletionDelivery::Wakeup => Some(WakeBudget::new(
-                config.max_consecutive_wakes(),
-                config.wake_regain(),
-            )),
+            CompletionDelivery::Wakeup => {
+                let fresh = WakeBudget::new(config.max_consecutive_wakes(), config.wake_regain());
+                Some(self.budgets.of(owner.key().instance, fresh))
+            }
             CompletionDelivery::Quiet => None,
         };
         let reporter = Reporter {

@@ -66,10 +66,12 @@ impl Notice {
         let job = &completion.job;
         let cap = crate::limit::of_job(job).or(default_cap);
         let id = job.id.to_string();
-        // As much of the label as text and summary can show; without a cap, all.
+        // Text and summary keep their heads: more of a text than this neither
+        // can show. Without a cap, all.
         let shown = cap.map(|cap| cap.get().max(4 * fit::SUMMARY_CHARS).saturating_add(4));
         let label = line::capped(&job.label, shown);
-        let status_line = line::status_line(job.status(), job.detail(), cap);
+        let detail = job.detail().map(|detail| line::capped(detail, shown));
+        let status_line = fit::status_line(&job.status(), detail.as_deref());
         let parts = fit::Notice {
             id: &id,
             kind: job.kind().as_str(),

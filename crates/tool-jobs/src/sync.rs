@@ -1,13 +1,17 @@
-//! The locks of the state machines, so that the release build and the model
-//! checker run the same sources (design D8).
+//! Locks, tasks and clocks: the release build and the model checker run the
+//! same sources otherwise.
 //!
-//! Everywhere else in this crate a lock comes from here. Under `--cfg shuttle`
-//! each operation on it is a point where the checker may switch threads.
+//! Under `--cfg shuttle` each operation on a lock is a point where the checker
+//! may switch threads. The checks are about the inbox, so tasks and clocks are
+//! those of tokio in both.
 
 #[cfg(not(shuttle))]
 pub(crate) use parking_lot::Mutex;
 #[cfg(not(shuttle))]
 pub(crate) use std::sync::Arc;
+
+pub(crate) use tokio::task::{JoinHandle, spawn};
+pub(crate) use tokio::time::{Instant, sleep};
 
 #[cfg(shuttle)]
 pub(crate) use self::checked::Mutex;

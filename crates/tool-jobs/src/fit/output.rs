@@ -9,6 +9,9 @@ use super::{cut, pieces};
 
 const PLAIN: &str = "\n[output truncated]";
 
+/// The length of the plain marker, its newline included.
+pub(crate) const MARKER_BYTES: usize = PLAIN.len();
+
 /// The body of a read that has nothing new to show.
 pub const NO_NEW_OUTPUT: &str = "(no new output)";
 

@@ -4,14 +4,12 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
-use crate::sync::{Arc, Mutex};
+use crate::sync::{Arc, Instant, Mutex};
 
 /// The wakes that notices of one mount may still cost one owner instance
 /// (spec/tools.md, Completion notices).
 ///
-/// Each attachment has its own. Clones are the same budget. A delivery that
+/// Clones are the same budget. A delivery that
 /// opens a turn takes one wake; a claimed message of a user gives all of them
 /// back.
 ///
@@ -85,7 +83,7 @@ impl WakeBudget {
     }
 
     /// Whether the caller holds the only handle.
-    pub(super) fn is_last(&self) -> bool {
+    pub(crate) fn is_last(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 }

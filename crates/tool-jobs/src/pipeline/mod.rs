@@ -3,8 +3,8 @@
 //!
 //! 1. The limit is looked up before any policy runs, on behalf of the caller,
 //!    and applied after all of them, whatever happened between.
-//! 2. A stage that fails or panics makes the call an error; its receipt is
-//!    dropped.
+//! 2. A stage that fails or panics, and a body that panics, make the call an
+//!    error; its receipt is dropped.
 //! 3. Accepting or replacing keeps what the delivery commits. Blocking keeps
 //!    the range and gives the share back. A denial has nothing to commit.
 //! 4. A call that was cancelled answers an error and commits nothing.
@@ -89,11 +89,11 @@ impl<'a> Run<'a> {
     /// The around policies that are left, then the body.
     async fn around(self, policies: &'a [std::sync::Arc<dyn AroundPolicy>]) -> Reply {
         let Some((policy, rest)) = policies.split_first() else {
-            return self
-                .tool
-                .run(self.call, self.cap)
-                .await
-                .unwrap_or_else(failure);
+            let body = Contained::new(Box::pin(self.tool.run(self.call, self.cap)));
+            return match body.await {
+                Ok(done) => done.unwrap_or_else(failure),
+                Err(panicked) => failure(Failed::one_line(&format!("tool panicked: {panicked}"))),
+            };
         };
         let invocation = self.invocation();
         let next = Next::new(self, rest);

@@ -92,8 +92,9 @@ fn text(kill: &Kill, cap: Option<NonZeroUsize>) -> String {
     let text = match kill.outcome {
         KillOutcome::CancellationRequested => format!("requested cancellation of job {id}"),
         KillOutcome::AlreadyFinished => {
-            let status = line::status_line(kill.job.status, kill.job.detail.as_deref(), cap);
-            format!("job {id} had already finished {status}")
+            let about = format!("job {id} had already finished ");
+            let room = cap.map(|cap| cap.get().saturating_sub(about.len()));
+            about + &line::status_line(kill.job.status, kill.job.detail.as_deref(), room)
         }
     };
     fit::fit_result(&text, cap)

@@ -14,8 +14,9 @@ use super::args::{self, Need, Param, Shape};
 use super::value::{self, Job, Output, Span};
 use super::{Failed, Shared, page, wait};
 use crate::config::ToolsConfig;
-use crate::fit::{self, Truncation};
+use crate::fit::{self, Fitted, Truncation};
 use crate::line;
+use crate::sync::sleep;
 
 const NAME: &str = "job_output";
 
@@ -95,7 +96,7 @@ async fn settle(
 ) -> Result<Waited, Failed> {
     tokio::select! {
         biased;
-        waited = registry.settled_or(id, &call.caller, tokio::time::sleep(timeout)) => Ok(waited?),
+        waited = registry.settled_or(id, &call.caller, sleep(timeout)) => Ok(waited?),
         () = call.cancel.cancelled() => Err(Failed::new("wait aborted")),
     }
 }
@@ -103,13 +104,11 @@ async fn settle(
 /// A read that goes on where the last one ended.
 fn fresh(delta: Delta, cap: Option<NonZeroUsize>, truncation: Truncation) -> (String, Output) {
     let job = Job::from(&delta.job);
-    let status = line::status_line(job.status, job.detail.as_deref(), cap);
     let range = Span {
         from: delta.range.start,
         to: delta.range.end,
     };
-    let body = fit::body(&delta.text);
-    let fitted = fit::fit_output(body, &status, cap, truncation, range.from);
+    let fitted = fitted(&delta.text, &job, cap, truncation, range.from);
     let omitted = (fitted.omitted > 0 && !delta.text.is_empty()).then(|| Span {
         from: range.from,
         // A rendering that is not the output itself does not say where its
@@ -163,12 +162,28 @@ pub(super) fn render(
     truncation: Truncation,
 ) -> Result<String, Failed> {
     let output: Output = value::from_json(NAME, value)?;
-    let status = line::status_line(output.job.status, output.job.detail.as_deref(), cap);
     // Without a range there is no offset that a marker could name.
     let (truncation, from) = output
         .range
         .map_or((Truncation::Plain, 0), |range| (truncation, range.from));
-    Ok(fit::fit_output(fit::body(&output.text), &status, cap, truncation, from).text)
+    Ok(fitted(&output.text, &output.job, cap, truncation, from).text)
+}
+
+fn fitted(
+    text: &str,
+    job: &Job,
+    cap: Option<NonZeroUsize>,
+    truncation: Truncation,
+    from: u64,
+) -> Fitted {
+    let body = fit::body(text);
+    // What stands before a whole status line: the body, or at least the marker
+    // that says that it was cut.
+    let content = body.strip_suffix('\n').unwrap_or(body);
+    let before = content.len().min(fit::MARKER_BYTES) + 1;
+    let room = cap.map(|cap| cap.get().saturating_sub(before));
+    let status = line::status_line(job.status, job.detail.as_deref(), room);
+    fit::fit_output(body, &status, cap, truncation, from)
 }
 
 pub(super) fn present(arguments: &Value) -> Option<Presentation> {
@@ -199,11 +214,6 @@ fn wait_for(given: &Map<String, Value>, config: &ToolsConfig) -> Result<Option<D
     let Some(asked) = given.get("timeout_ms").and_then(Value::as_f64) else {
         return Ok(Some(config.wait_timeout()));
     };
-    let longest = config.max_wait_timeout();
-    if asked.is_finite() && asked >= longest.as_secs_f64() * 1000.0 {
-        return Ok(Some(longest));
-    }
-    wait::wait_timeout(asked)
-        .map(Some)
-        .map_err(|invalid| Failed::new(invalid.to_string()))
+    let asked = wait::wait_timeout(asked).map_err(|invalid| Failed::new(invalid.to_string()))?;
+    Ok(Some(asked.min(config.max_wait_timeout())))
 }

@@ -17,6 +17,9 @@ pub(super) struct Page {
 }
 
 /// Reads one page from the absolute byte offset `from` on.
+///
+/// A status line that would leave less than a quarter of the cap to the output
+/// is left out: a read that goes on shows it too, and a page has to move on.
 pub(super) async fn read(
     registry: &dyn JobRegistry,
     id: &JobId,
@@ -24,65 +27,55 @@ pub(super) async fn read(
     from: u64,
     cap: Option<NonZeroUsize>,
 ) -> Result<Page, Error> {
-    let Some(cap) = cap else {
+    let Some(cap) = cap.map(NonZeroUsize::get) else {
         let delta = registry.observe(id, caller, from, None).await?;
-        let text = assemble(&delta, &status(&delta, None), None);
+        let text = assemble(&delta, Some(&status(&delta, None)), None);
         return Ok(Page { text, delta });
     };
-    let mut max = cap.get();
+    let mut max = cap;
+    let mut status_fits = true;
     loop {
         let delta = registry.observe(id, caller, from, Some(max)).await?;
         let next = delta.range.end;
         let rest = registry.observe(id, caller, next, Some(1)).await?;
         let more = (!rest.range.is_empty()).then_some(next);
-        let text = assemble(&delta, &status(&delta, Some(cap)), more);
-        if text.len() <= cap.get() {
+        let status = status_fits.then(|| status(&delta, Some(cap)));
+        let text = assemble(&delta, status.as_deref(), more);
+        if text.len() <= cap {
             return Ok(Page { text, delta });
         }
         // What is around the output, and how it is rendered, is known only
         // now: read as much less.
-        let excess = text.len() - cap.get();
         let read = usize::try_from(next - delta.range.start).unwrap_or(usize::MAX);
-        if max.min(read) <= 1 {
-            let text = squeeze(&delta, more, cap);
+        let left = max.min(read).saturating_sub(text.len() - cap);
+        if status_fits && left < cap / 4 {
+            status_fits = false;
+            max = cap;
+        } else if max.min(read) <= 1 {
+            let text = text::tail(&text, cap).to_owned();
             return Ok(Page { text, delta });
+        } else {
+            max = left.max(1);
         }
-        max = max.min(read).saturating_sub(excess).max(1);
     }
 }
 
-fn status(delta: &Delta, cap: Option<NonZeroUsize>) -> String {
-    line::status_line(delta.job.status(), delta.job.detail(), cap)
+fn status(delta: &Delta, cap: Option<usize>) -> String {
+    let room = cap.map(|cap| cap / 2);
+    line::status_line(delta.job.status(), delta.job.detail(), room)
 }
 
-fn assemble(delta: &Delta, status: &str, more: Option<u64>) -> String {
+fn assemble(delta: &Delta, status: Option<&str>, more: Option<u64>) -> String {
     let mut page = String::new();
     if delta.dropped > 0 {
         page = format!("[{} bytes before are no longer kept]\n", delta.dropped);
     }
     let body = fit::body(&delta.text);
     page.push_str(body.strip_suffix('\n').unwrap_or(body));
-    page.push('\n');
-    page.push_str(status);
-    if let Some(next) = more {
+    let more = more.map(|next| format!("[more: from={next}]"));
+    for line in [status, more.as_deref()].into_iter().flatten() {
         page.push('\n');
-        page.push_str(&more_line(next));
+        page.push_str(line);
     }
     page
-}
-
-fn more_line(next: u64) -> String {
-    format!("[more: from={next}]")
-}
-
-/// A cap with no room for the status line beside any output: where to go on
-/// counts more than how the job stands.
-fn squeeze(delta: &Delta, more: Option<u64>, cap: NonZeroUsize) -> String {
-    let body = fit::body(&delta.text);
-    let body = body.strip_suffix('\n').unwrap_or(body);
-    let page = match more {
-        Some(next) => format!("{body}\n{}", more_line(next)),
-        None => body.to_owned(),
-    };
-    text::tail(&page, cap.get()).to_owned()
 }

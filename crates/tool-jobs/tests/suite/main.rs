@@ -11,7 +11,11 @@ mod paging;
 #[cfg(test)]
 mod policies;
 #[cfg(test)]
+mod situations;
+#[cfg(test)]
 mod slow;
+#[cfg(test)]
+mod streams;
 #[cfg(test)]
 mod tools;
 #[cfg(test)]

@@ -151,6 +151,38 @@ async fn a_model_that_sleeps_on_every_wake_is_woken_three_times() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn attaching_again_does_not_restore_the_budget() {
+    let config = ToolsConfig::builder().max_consecutive_wakes(NonZeroU32::MIN);
+    let world = world(config.build().unwrap());
+    for wakes in [true, false] {
+        let inbox = Inbox::new();
+        let _attached = world.tools.attach(&world.owner, inbox.clone());
+        world.start("build", None).await.end(Outcome::completed());
+        assert_eq!(settled_wake(&inbox).await, wakes);
+        assert_eq!(inbox.begin_turn().claim().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_mounts_tell_an_end_once() {
+    let scope = Scope::root().child("preset");
+    let outer = world(ToolsConfig::default());
+    let owner = outer.registry.owner("inner".into(), scope.clone());
+    let inner = JobTools::mount(outer.registry.clone(), scope, ToolsConfig::default()).unwrap();
+    let (far, near) = (Inbox::new(), Inbox::new());
+    let _far = outer.tools.attach(&owner, far.clone());
+    let attached = inner.attach(&owner, near.clone());
+    let world = World { owner, ..outer };
+    six_jobs(&world).await;
+    assert_each_once(&turns(&near).await.1, 6);
+    assert_eq!(turns(&far).await.0, 0, "the innermost mount tells");
+    drop(attached);
+    world.start("build", None).await.end(Outcome::completed());
+    assert_eq!(turns(&far).await.1.len(), 1);
+    assert_eq!(turns(&near).await.0, 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn quiet_delivery_wakes_nobody() {
     let config = ToolsConfig::builder().completion_delivery(CompletionDelivery::Quiet);
     let world = world(config.build().unwrap());

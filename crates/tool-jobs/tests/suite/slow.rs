@@ -1,4 +1,5 @@
-//! A registry that takes its time to read, as one on a database would.
+//! A registry that takes its time to read, as one on a database would, or that
+//! has a bug there.
 
 use std::sync::Arc;
 
@@ -12,7 +13,12 @@ use tool_jobs::{Inbox, JobTools, ToolsConfig};
 
 use crate::world::{soon, world};
 
-struct Slow(Arc<dyn JobRegistry>);
+struct Slow(Arc<dyn JobRegistry>, Read);
+
+enum Read {
+    Late,
+    Panics,
+}
 
 #[async_trait]
 impl JobRegistry for Slow {
@@ -29,6 +35,9 @@ impl JobRegistry for Slow {
     }
 
     async fn read(&self, id: &JobId, caller: &Caller) -> Result<Receipt<Delta>, Error> {
+        if let Read::Panics = self.1 {
+            panic!("a bug\nof the registry");
+        }
         // Long enough for every other task to have its turn.
         tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         self.0.read(id, caller).await
@@ -85,7 +94,7 @@ async fn a_wait_holds_its_share_until_the_read_has_one() {
     let inbox = Inbox::new();
     let _attached = world.tools.attach(&world.owner, inbox.clone());
     let scope = Scope::root().child("slow");
-    let slow = Arc::new(Slow(Arc::clone(&world.registry)));
+    let slow = Arc::new(Slow(Arc::clone(&world.registry), Read::Late));
     let tools = JobTools::mount(slow, scope, ToolsConfig::default()).unwrap();
     for arguments in [
         json!({ "job_id": "bash-1", "wait": true }),
@@ -102,5 +111,26 @@ async fn a_wait_holds_its_share_until_the_read_has_one() {
         assert!(sent.text().ends_with("[status: completed]"), "{sent:?}");
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         assert!(!inbox.is_busy(), "announced after the answer was delivered");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_of_the_body_is_an_error_and_bounded() {
+    let world = world(ToolsConfig::default());
+    let scope = Scope::root().child("broken");
+    let broken = Arc::new(Slow(Arc::clone(&world.registry), Read::Panics));
+    let tools = JobTools::mount(broken, scope, ToolsConfig::default()).unwrap();
+    for (limit, text) in [
+        (None, "Error: tool panicked: a bug of the registry"),
+        (Some(30), "he registry\n[result truncated]"),
+    ] {
+        let job = world.start("build", limit).await;
+        let arguments = json!({ "job_id": job.id });
+        let reply = tools
+            .call("job_output", arguments, world.owner.caller())
+            .await;
+        let result = reply.deliver();
+        assert!(result.is_error());
+        assert_eq!(result.text(), text);
     }
 }

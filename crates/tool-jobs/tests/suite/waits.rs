@@ -14,7 +14,7 @@ async fn a_wait_ends_with_the_job_or_with_its_time() {
     let job = world.start("build", None).await;
     job.write("so far");
     let started = tokio::time::Instant::now();
-    let arguments = json!({ "job_id": "bash-1", "wait": true, "timeout_ms": 1e12 });
+    let arguments = json!({ "job_id": "bash-1", "wait": true, "timeout_ms": 2_147_483_647 });
     let call = world
         .tools
         .call("job_output", arguments, world.owner.caller());
@@ -51,6 +51,43 @@ async fn a_wait_ends_with_the_job_or_with_its_time() {
             .unwrap()
             .reported()
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_waited_is_refused() {
+    let world = world(ToolsConfig::default());
+    let _job = world.start("build", None).await;
+    for (asked, got) in [
+        (json!(0), "0"),
+        (json!(-1), "-1"),
+        (json!(-0.5), "-0.5"),
+        (json!(2_147_483_647.5), "2147483647.5"),
+        (json!(2_147_483_648_u32), "2147483648"),
+        (json!(1e12), "1000000000000"),
+        (json!(u64::MAX), "18446744073709552000"),
+    ] {
+        let mut arguments = json!({ "job_id": "bash-1", "wait": true, "timeout_ms": asked });
+        let refused = world.call("job_output", arguments.clone()).await;
+        assert_eq!(
+            refused.text(),
+            format!(
+                "Error: invalid wait timeout: expected a positive number of milliseconds, got {got}"
+            )
+        );
+        arguments["wait"] = json!(false);
+        assert!(!world.call("job_output", arguments).await.is_error());
+    }
+    let started = tokio::time::Instant::now();
+    for (asked, waited) in [(0.5, 1), (1500.0, 1500), (600_000.5, 600_000)] {
+        let arguments = json!({ "job_id": "bash-1", "wait": true, "timeout_ms": asked });
+        let before = started.elapsed();
+        let call = world
+            .tools
+            .call("job_output", arguments, world.owner.caller());
+        assert!(!call.await.deliver().is_error());
+        let took = (started.elapsed() - before).as_millis();
+        assert!((waited..waited + 2).contains(&took), "{asked}: {took} ms");
+    }
 }
 
 #[tokio::test]

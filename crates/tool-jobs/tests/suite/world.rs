@@ -28,8 +28,11 @@ pub(crate) struct World {
 }
 
 pub(crate) fn world(config: ToolsConfig) -> World {
-    let registry: Arc<dyn JobRegistry> =
-        LocalJobRegistry::new(jobs_local::Config::default()).unwrap();
+    world_over(jobs_local::Config::default(), config)
+}
+
+pub(crate) fn world_over(bounds: jobs_local::Config, config: ToolsConfig) -> World {
+    let registry: Arc<dyn JobRegistry> = LocalJobRegistry::new(bounds).unwrap();
     let tools = JobTools::mount(Arc::clone(&registry), Scope::root(), config).unwrap();
     let owner = registry.owner("session".into(), Scope::root());
     World {
