@@ -2,6 +2,9 @@
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::mcp::McpArgs;
+use crate::run::RunArgs;
+
 /// The exit codes, for the help of every command.
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -28,6 +31,27 @@ pub(crate) enum Command {
     /// works offline, in seconds, in a directory of its own that is removed. Every step is checked
     /// against what the tools really answered.
     Demo(DemoArgs),
+
+    /// Serve the tools to an MCP client
+    ///
+    /// Offers `bash`, `job_output`, `job_list` and `job_kill` over standard input and output. Every
+    /// setting is a flag, a variable (the flag's name in capitals after `AGENT_JOBS_`) or a line of
+    /// the file that --config names, in this order; --print-config shows what is in force.
+    ///
+    /// When the client closes the input, or at SIGINT, SIGTERM or SIGHUP, all jobs are ended
+    /// before this process is; a second signal ends it at once.
+    #[command(after_help = EXIT_CODES)]
+    Mcp(McpArgs),
+
+    /// Run one command as a job, and end with its exit code
+    ///
+    /// The command runs as those of the server do: with the same bounds, without a terminal or
+    /// input, and whatever it leaves behind is ended with it. Its output, both streams in one,
+    /// goes to stdout as it comes.
+    ///
+    /// The exit code is the command's, or 128 and the number of the signal that ended it.
+    #[command(after_help = EXIT_CODES)]
+    Run(RunArgs),
 }
 
 #[derive(Debug, Args)]

@@ -3,16 +3,22 @@
 //! - `agent` is the example of a host: how an agent's loop uses the inbox and the tools.
 //! - `model` is what stands behind an agent.
 //! - `demo` composes registry, tools and producer, and lets a scripted model play with them.
+//! - `mcp` serves the tools to any MCP client, `run` runs one command as a job; `settings` finds
+//!   what they are told, `signals` ends them in order.
 //!
 //! Nothing goes to stdout but the result. Logs go to stderr through `tracing`, under the name of
-//! the crate and module that logs (`jobs_local`, `tool_jobs`, `jobs_process`); `RUST_LOG` filters
-//! them.
+//! the crate and module that logs (`jobs_local`, `tool_jobs`, `jobs_process`, `jobs_mcp`);
+//! `RUST_LOG` filters them.
 
 mod agent;
 mod args;
 mod demo;
 mod exit;
+mod mcp;
 mod model;
+mod run;
+mod settings;
+mod signals;
 
 use std::process::ExitCode;
 
@@ -40,11 +46,14 @@ fn main() -> ExitCode {
             return Exit::Environment.into();
         }
     };
-    runtime
-        .block_on(async {
-            match cli.command {
-                Command::Demo(args) => demo::run(&args).await,
-            }
-        })
-        .into()
+    let exit = runtime.block_on(async {
+        match cli.command {
+            Command::Demo(args) => demo::run(&args).await,
+            Command::Mcp(args) => mcp::run(&args).await,
+            Command::Run(args) => run::run(&args).await,
+        }
+    });
+    // A read of stdin cannot be cancelled: nobody waits for it.
+    runtime.shutdown_background();
+    exit.into()
 }

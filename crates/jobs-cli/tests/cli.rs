@@ -22,12 +22,17 @@ fn said(arguments: &[&str]) -> String {
 fn help() {
     insta::assert_snapshot!("help", said(&["--help"]));
     insta::assert_snapshot!("help_demo", said(&["demo", "--help"]));
+    insta::assert_snapshot!("help_mcp", said(&["mcp", "--help"]));
+    insta::assert_snapshot!("help_run", said(&["run", "--help"]));
 }
 
 #[test]
 fn version() {
     insta::assert_snapshot!("version", said(&["--version"]));
-    insta::assert_snapshot!("version_demo", said(&["demo", "--version"]));
+    for command in ["demo", "mcp", "run"] {
+        let name = format!("version_{command}");
+        insta::assert_snapshot!(name, said(&[command, "--version"]));
+    }
 }
 
 #[test]
