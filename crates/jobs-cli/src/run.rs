@@ -166,7 +166,7 @@ impl Run {
     /// Writing may block, on purpose: this is the thread that reads from the command, which then
     /// waits as it would without us.
     async fn show(&self, caller: &Caller, mut from: u64) -> u64 {
-        let mut stdout = std::io::stdout().lock();
+        let mut stdout = std::io::stdout();
         while let Ok(delta) = self
             .registry
             .observe(&self.id, caller, from, Some(PIECE))

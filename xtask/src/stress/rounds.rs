@@ -211,14 +211,13 @@ mod tests {
 
     #[test]
     fn a_line_of_the_harness_is_read() {
-        let read = |line| verdict(line).map(|(name, verdict)| (name, verdict));
         let ok = Some(("a::b".to_owned(), Verdict::Ok));
-        assert_eq!(read("test a::b ... ok\n"), ok);
+        assert_eq!(verdict("test a::b ... ok\n"), ok);
         let failed = Some(("a::b".to_owned(), Verdict::Failed));
-        assert_eq!(read("test a::b ... FAILED\n"), failed);
+        assert_eq!(verdict("test a::b ... FAILED\n"), failed);
         let ignored = Some(("a::b".to_owned(), Verdict::Ignored));
-        assert_eq!(read("test a::b ... ignored, why\n"), ignored);
-        assert_eq!(read("test result: ok. 1 passed\n"), None);
+        assert_eq!(verdict("test a::b ... ignored, why\n"), ignored);
+        assert_eq!(verdict("test result: ok. 1 passed\n"), None);
     }
 
     #[test]

@@ -118,10 +118,10 @@ impl Model {
 
     pub(crate) fn add_owner(&mut self, session: u8) {
         let current = |owner: &&mut Owner| owner.session == session && owner.room != Room::Closed;
-        if !self.shut {
-            if let Some(owner) = self.owners.iter_mut().rev().find(current) {
-                owner.replaced = true;
-            }
+        if !self.shut
+            && let Some(owner) = self.owners.iter_mut().rev().find(current)
+        {
+            owner.replaced = true;
         }
         let room = if self.shut { Room::Closed } else { Room::Open };
         self.owners.push(Owner {

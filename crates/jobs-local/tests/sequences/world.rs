@@ -88,7 +88,10 @@ fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
 impl World {
     pub(crate) fn new() -> Self {
         let millis = Duration::from_millis;
-        let limit = NonZeroU32::new(u32::try_from(LIMIT).unwrap()).unwrap();
+        let limit = u32::try_from(LIMIT)
+            .ok()
+            .and_then(NonZeroU32::new)
+            .expect("a small count");
         let config = Config::default()
             .with_max_concurrent_jobs_per_owner(limit)
             .with_share_lease(millis(LEASE_MS))
