@@ -7,6 +7,7 @@ mod ci;
 mod deny;
 mod docs;
 mod model;
+mod stress;
 mod tidy;
 mod tokens;
 mod workspace;
@@ -35,6 +36,8 @@ enum Command {
     Deny(deny::Args),
     /// Run the model checks, or prove that they notice broken variants
     Model(model::Args),
+    /// Run the process producer under load and at length
+    Stress(stress::Args),
     /// Run the benchmarks
     Bench(bench::Args),
 }
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Command::Tidy => tidy::run(&workspace),
         Command::Deny(args) => deny::run(&workspace, &args),
         Command::Model(args) => model::run(&workspace, &args),
+        Command::Stress(args) => stress::run(&workspace, &args),
         Command::Bench(args) => bench::run(&workspace, &args),
     });
     match outcome {

@@ -23,7 +23,8 @@ mod room;
 mod settle;
 mod shares;
 mod start;
-mod sync;
+#[doc(hidden)]
+pub mod sync;
 mod teardown;
 mod wait;
 mod waiters;

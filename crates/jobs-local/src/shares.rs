@@ -5,7 +5,7 @@
 //! 2. While a share is out and its lease runs, no reporter is offered the
 //!    completion; nobody else waits for a share.
 //! 3. A share that a kill took while the job lived counts for one outcome only:
-//!    killed by the model.
+//!    killed by the model. At any other end it is gone.
 //! 4. A waiter that was pending at settlement has a share from then on.
 //! 5. A share comes back at most once; one whose lease ran out comes back to
 //!    nobody.
@@ -121,6 +121,7 @@ impl Shares {
             return;
         };
         self.told |= kill_delivered && by_model;
+        let kills = if by_model { kills } else { 0 };
         let out = [(KILL, kills), (WAITED, waiters)]
             .into_iter()
             .filter(|(_, count)| *count > 0 && !self.told)
@@ -257,8 +258,16 @@ mod tests {
             let mut after = Shares::new();
             let ticket = after.take_kill();
             after.settle(0, by_model, None);
-            assert!(!after.is_free());
-            let returned = if told { Returned::Told } else { Returned::Free };
+            assert_eq!(
+                after.is_free(),
+                !told,
+                "a share that cannot tell holds nobody back"
+            );
+            let returned = if told {
+                Returned::Told
+            } else {
+                Returned::Nothing
+            };
             assert_eq!(after.commit(ticket), returned);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! The release build takes it from `parking_lot`, std and tokio; the model
 //! checks (`--cfg shuttle`) take it from shuttle. All other files are the same
-//! in both. Under the model time stands still: no timer fires.
+//! in both. Under the model time stands still until a check advances it.
 
 #[cfg(not(shuttle))]
 mod real {
@@ -30,11 +30,11 @@ mod real {
 
 #[cfg(shuttle)]
 mod model {
-    use std::future::{Future, Pending};
+    use std::future::Future;
     use std::marker::PhantomData;
     use std::ops::{Deref, DerefMut};
     use std::pin::Pin;
-    use std::task::{Context, Poll};
+    use std::task::{Context, Poll, Waker};
     use std::time::Duration;
 
     pub(crate) use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -85,12 +85,35 @@ mod model {
         }
     }
 
+    shuttle::lazy_static! {
+        /// The clock of the execution that runs.
+        static ref CLOCK: Mutex<Clock> = Mutex::new(Clock::default());
+    }
+
+    #[derive(Debug, Default)]
+    struct Clock {
+        now: Duration,
+        sleepers: Vec<(Duration, Waker)>,
+    }
+
+    /// Lets time pass, and wakes every sleeper whose moment has come.
+    pub fn advance(by: Duration) {
+        let mut clock = CLOCK.lock();
+        clock.now += by;
+        let now = clock.now;
+        let sleepers = std::mem::take(&mut clock.sleepers);
+        let (due, asleep): (Vec<_>, Vec<_>) = sleepers.into_iter().partition(|(at, _)| *at <= now);
+        clock.sleepers = asleep;
+        drop(clock);
+        due.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) struct Instant(Duration);
 
     impl Instant {
         pub(crate) fn now() -> Self {
-            Self(Duration::ZERO)
+            Self(CLOCK.lock().now)
         }
 
         pub(crate) fn checked_add(&self, duration: Duration) -> Option<Self> {
@@ -99,21 +122,29 @@ mod model {
     }
 
     #[derive(Debug)]
-    pub(crate) struct Sleep(Pending<()>);
+    pub(crate) struct Sleep(Instant);
 
     impl Future for Sleep {
         type Output = ();
 
-        fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-            Pin::new(&mut self.0).poll(cx)
+        fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+            let Instant(at) = self.0;
+            let mut clock = CLOCK.lock();
+            if at <= clock.now {
+                return Poll::Ready(());
+            }
+            clock.sleepers.push((at, cx.waker().clone()));
+            Poll::Pending
         }
     }
 
-    pub(crate) fn sleep_until(_deadline: Instant) -> Sleep {
-        Sleep(std::future::pending())
+    pub(crate) fn sleep_until(deadline: Instant) -> Sleep {
+        Sleep(deadline)
     }
 }
 
+#[cfg(shuttle)]
+pub use model::advance;
 #[cfg(shuttle)]
 pub(crate) use model::*;
 #[cfg(not(shuttle))]

@@ -2,8 +2,10 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jobs::{CancellationToken, OutputLog, OutputSource, ProducerError, Rendered, Stream};
+use parking_lot::Mutex;
 use tokio::net::unix::pipe::Receiver;
 
 use crate::spill::{Spill, Spilled};
@@ -24,6 +26,8 @@ pub(crate) struct Capture {
     pipes: [Option<Receiver>; 2],
     filters: [Filter; 2],
     sink: Sink,
+    spill: Spill,
+    progress: Progress,
     max_output: u64,
 }
 
@@ -31,16 +35,38 @@ pub(crate) struct Capture {
 #[derive(Debug)]
 struct Sink {
     log: OutputLog,
-    spill: Spill,
     total: u64,
     /// Stdout ends in the middle of a line.
     is_mid_line: bool,
+}
+
+/// The line that overwrites itself right now. A log that is only added to cannot show it: what a
+/// reader has seen cannot be taken back. So it is told beside the output, as the job's detail.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress(Arc<Mutex<Option<String>>>);
+
+impl Progress {
+    /// What is told of a line at most, in bytes.
+    const LONGEST: usize = 200;
+
+    fn set(&self, line: Option<&[u8]>) {
+        let line = line.map(|line| {
+            let line = String::from_utf8_lossy(&line[..line.len().min(Self::LONGEST)]);
+            jobs::text::one_line(line.trim()).into_owned()
+        });
+        *self.0.lock() = line.filter(|line| !line.is_empty());
+    }
+
+    pub(crate) fn get(&self) -> Option<String> {
+        self.0.lock().clone()
+    }
 }
 
 /// How the capture ended.
 #[derive(Debug)]
 pub(crate) struct Captured {
     sink: Sink,
+    spilled: Spilled,
     /// Every pipe came to its end.
     pub(crate) is_complete: bool,
 }
@@ -51,6 +77,7 @@ impl Capture {
         stderr: Option<Receiver>,
         log: OutputLog,
         spill: Spill,
+        progress: Progress,
         max_output: u64,
     ) -> Self {
         Self {
@@ -58,10 +85,11 @@ impl Capture {
             filters: [Filter::new(), Filter::new()],
             sink: Sink {
                 log,
-                spill,
                 total: 0,
                 is_mid_line: false,
             },
+            spill,
+            progress,
             max_output,
         }
     }
@@ -73,7 +101,8 @@ impl Capture {
         close: CancellationToken,
         over: CancellationToken,
     ) -> Captured {
-        let mut buffer = vec![0; BUFFER];
+        // Not zeroed: a job that prints little touches little of it.
+        let mut buffer = Vec::with_capacity(BUFFER);
         while self.pipes.iter().any(Option::is_some) {
             let index = tokio::select! {
                 () = close.cancelled() => break,
@@ -81,25 +110,34 @@ impl Capture {
                 () = readable(self.pipes[1].as_ref()) => 1,
             };
             for _ in 0..TURN {
-                if self.read(index, &mut buffer).is_none() {
+                if self.read(index, &mut buffer).await.is_none() {
                     break;
                 }
             }
+            self.progress
+                .set(self.filters.iter().find_map(Filter::waiting));
             if self.sink.total > self.max_output {
                 over.cancel();
             }
         }
-        self.finish(&mut buffer)
+        self.progress.set(None);
+        self.finish(&mut buffer).await
     }
 
     /// One read; `None` when there is nothing now or any more.
-    fn read(&mut self, index: usize, buffer: &mut [u8]) -> Option<usize> {
-        match self.pipes[index].as_ref()?.try_read(buffer) {
+    async fn read(&mut self, index: usize, buffer: &mut Vec<u8>) -> Option<usize> {
+        buffer.clear();
+        match self.pipes[index].as_ref()?.try_read_buf(buffer) {
             Ok(length) if length > 0 => {
-                let bytes = &buffer[..length];
-                let Self { filters, sink, .. } = self;
+                let bytes = &buffer[..];
+                let Self {
+                    filters,
+                    sink,
+                    spill,
+                    ..
+                } = self;
                 sink.total += length as u64;
-                sink.spill.push(STREAMS[index], bytes);
+                spill.push(STREAMS[index], bytes).await;
                 filters[index].push(bytes, |text| sink.push(STREAMS[index], text));
                 Some(length)
             }
@@ -111,25 +149,28 @@ impl Capture {
         }
     }
 
-    fn finish(mut self, buffer: &mut [u8]) -> Captured {
+    async fn finish(mut self, buffer: &mut Vec<u8>) -> Captured {
         let is_complete = self.pipes.iter().all(Option::is_none);
         for index in [0, 1] {
             let mut read = 0;
             while read < LAST {
-                let Some(length) = self.read(index, buffer) else {
+                let Some(length) = self.read(index, buffer).await else {
                     break;
                 };
                 read += length;
             }
         }
         let Self {
-            filters, mut sink, ..
+            filters,
+            mut sink,
+            mut spill,
+            ..
         } = self;
         for (stream, mut filter) in STREAMS.into_iter().zip(filters) {
             filter.finish(|text| sink.push(stream, text));
             if filter.content() == Content::Binary {
-                sink.spill.materialise();
-                let path = sink.spill.spilled().describe();
+                spill.materialise().await;
+                let path = spill.spilled().describe();
                 let line = format!(
                     "[binary output: {} bytes; full output: {path}]\n",
                     filter.seen()
@@ -137,7 +178,11 @@ impl Capture {
                 sink.push(stream, line.as_bytes());
             }
         }
-        Captured { sink, is_complete }
+        Captured {
+            sink,
+            spilled: spill.finish().await,
+            is_complete,
+        }
     }
 }
 
@@ -154,15 +199,15 @@ impl Sink {
 
 impl Captured {
     /// Nothing was captured: a job that never had a process.
-    pub(crate) fn nothing(log: OutputLog, spill: Spill) -> Self {
+    pub(crate) fn nothing(log: OutputLog) -> Self {
         let sink = Sink {
             log,
-            spill,
             total: 0,
             is_mid_line: false,
         };
         Self {
             sink,
+            spilled: Spilled::default(),
             is_complete: true,
         }
     }
@@ -179,10 +224,10 @@ impl Captured {
         self.sink.total
     }
 
-    /// Seals log and files; returns the paths of the files.
+    /// Seals the log; returns the paths of the files, which are sealed already.
     pub(crate) fn seal(self) -> Vec<PathBuf> {
         self.sink.log.close();
-        self.sink.spill.spilled().paths()
+        self.spilled.paths()
     }
 }
 

@@ -5,7 +5,8 @@
 //! 2. Every wait but that for the command itself has a deadline. Silence ends nothing.
 //! 3. The first reason to stop counts. One that comes after the command ended by itself changes
 //!    nothing about how it ended.
-//! 4. No signal is sent after it is over.
+//! 4. No signal is sent once nothing is left, and none after it is over: but one that was given up
+//!    at the hard bound goes on being killed, because its processes are still its own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::capture::Captured;
+use crate::capture::{Captured, Progress};
 use crate::config::OnLeaderExit;
 use crate::ending::{Ending, How, Reason};
 use crate::platform::{Exit, signal_name};
@@ -35,11 +36,20 @@ pub(crate) struct Rules {
 
 /// What a live job says of itself.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Live(Arc<Mutex<Option<String>>>);
+pub(crate) struct Live {
+    /// Who is left of it.
+    left: Arc<Mutex<Option<String>>>,
+    progress: Progress,
+}
 
 impl Live {
     pub(crate) fn detail(&self) -> Option<String> {
-        self.0.lock().clone()
+        let left = self.left.lock().clone();
+        left.or_else(|| self.progress.get())
+    }
+
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
     }
 }
 
@@ -143,7 +153,7 @@ impl<T: Watch> Drive<T> {
                     Next::GoOn => {}
                     Next::Close => close.cancel(),
                     Next::GiveUp => {
-                        unstoppable = self.tree.survivors();
+                        unstoppable = self.tree.survivors().await;
                         close.cancel();
                         break;
                     }
@@ -266,7 +276,7 @@ impl<T: Watch> Drive<T> {
             "leader exited: {end}; {} processes still running",
             self.left
         );
-        *self.live.0.lock() = Some(detail);
+        *self.live.left.lock() = Some(detail);
     }
 
     fn end(

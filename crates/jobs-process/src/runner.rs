@@ -154,7 +154,7 @@ impl ProcessRunner {
         };
         let task = match launched {
             Err(reason) => {
-                let captured = Captured::nothing(log, spill);
+                let captured = Captured::nothing(log);
                 tokio::spawn(async move { Ending::not_started(&reason, captured) })
             }
             Ok(Launched {
@@ -162,7 +162,8 @@ impl ProcessRunner {
                 stdout,
                 stderr,
             }) => {
-                let capture = Capture::new(stdout, stderr, log, spill, rules.max_output);
+                let progress = live.progress().clone();
+                let capture = Capture::new(stdout, stderr, log, spill, progress, rules.max_output);
                 let (close, over) = (CancellationToken::new(), CancellationToken::new());
                 let task = tokio::spawn(capture.run(close.clone(), over.clone()));
                 let capture = CaptureTask { task, close, over };

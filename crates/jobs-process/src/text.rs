@@ -65,6 +65,12 @@ impl Filter {
         self.seen
     }
 
+    /// The last state of a line that overwrites itself, while it waits for its end.
+    pub(crate) fn waiting(&self) -> Option<&[u8]> {
+        let is_bar = self.content == Content::Text && self.line.overwritten;
+        is_bar.then(|| self.line.last())
+    }
+
     /// Passes `bytes` on to `out`. A plain line that is not finished passes at once; one that
     /// overwrites itself waits for its end.
     pub(crate) fn push(&mut self, bytes: &[u8], mut out: impl FnMut(&[u8])) {
@@ -193,12 +199,16 @@ impl Line {
         }
     }
 
-    fn give(&mut self, out: &mut Vec<u8>) {
-        let last = if is_blank(&self.current) && !self.previous.is_empty() {
+    fn last(&self) -> &[u8] {
+        if is_blank(&self.current) && !self.previous.is_empty() {
             &self.previous
         } else {
             &self.current
-        };
+        }
+    }
+
+    fn give(&self, out: &mut Vec<u8>) {
+        let last = self.last();
         if self.given && self.overwritten && !last.is_empty() {
             out.push(b'\n');
         }
@@ -247,6 +257,22 @@ mod tests {
             ("no end\r", "no end"),
         ] {
             assert_eq!(filtered(&[source.as_bytes()]), wanted, "{source:?}");
+        }
+    }
+
+    #[test]
+    fn the_state_of_a_bar_can_be_seen_while_it_runs() {
+        let mut filter = Filter::new();
+        for (piece, wanted) in [
+            ("plain", None),
+            ("\r 1%", Some(" 1%")),
+            ("\r 2%\r", Some(" 2%")),
+            ("\r     ", Some(" 2%")),
+            ("\ndone\n", None),
+        ] {
+            filter.push(piece.as_bytes(), |_| {});
+            let waiting = filter.waiting().map(String::from_utf8_lossy);
+            assert_eq!(waiting.as_deref(), wanted, "{piece:?}");
         }
     }
 

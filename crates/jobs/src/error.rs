@@ -79,7 +79,7 @@ pub enum Error {
         "too many unread completions: read or list the {limit} finished jobs that were not read yet, then try again"
     )]
     TooManyUntold {
-        /// How many untold completions an owner may have.
+        /// How many untold completions an owner may have and still start.
         limit: NonZeroU32,
     },
 

@@ -154,7 +154,8 @@ pub trait JobRegistry: Send + Sync + 'static {
     ///   cause: completed or failed by itself, or stopped by somebody else.
     ///   The first accepted kill names the cause.
     /// - **C-43** A kill receipt of a live job that is dropped gives its share
-    ///   back: the ending is announced.
+    ///   back: the ending is announced. At an ending that it cannot tell, the
+    ///   share holds nobody back.
     /// - **C-44** A job that does not settle within the stop grace after its
     ///   last cancel fails with `did not stop within <n> ms; work may be
     ///   orphaned` and frees its place.

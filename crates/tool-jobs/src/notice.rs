@@ -59,8 +59,10 @@ impl Notice {
     }
 
     /// Says that a job has ended, within its output limit or else
-    /// `default_cap`.
-    pub(crate) fn of(completion: &Completion, default_cap: Option<NonZeroUsize>) -> Self {
+    /// `default_cap`. For whoever tells completions by other means than
+    /// [`JobTools::attach`](crate::JobTools::attach).
+    #[must_use]
+    pub fn of(completion: &Completion, default_cap: Option<NonZeroUsize>) -> Self {
         let job = &completion.job;
         let cap = crate::limit::of_job(job).or(default_cap);
         let id = job.id.to_string();

@@ -21,6 +21,9 @@ impl Binary {
         test.current_dir(&self.directory);
         test.env("JOBS_MODEL_SCHEDULES", args.schedules.to_string());
         test.arg("--nocapture").args(&args.filter);
+        if args.broken {
+            test.arg("--exact");
+        }
         eprintln!("$ {} ({})", shown(&test), self.package);
         let mut child = test
             .stdout(Stdio::piped())

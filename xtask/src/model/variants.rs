@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct Variant {
     /// What is broken.
     pub(super) name: String,
-    /// The check that has to fail.
+    /// The check that has to fail, by the whole name of its test.
     pub(super) check: String,
     /// The file, below the crate.
     file: PathBuf,

@@ -5,10 +5,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use jobs::{OutputLog, TerminalStatus};
+use proptest::prelude::*;
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::spill::{Spill, SpillDirectory};
 use crate::tree::Containment;
 
 const GRACE: Duration = Duration::from_secs(3);
@@ -19,6 +19,15 @@ struct Puppet {
     events: mpsc::UnboundedReceiver<Event>,
     asked: Asked,
     born: Instant,
+    is_empty: bool,
+}
+
+impl Puppet {
+    fn ask(&self, what: &'static str) {
+        // Invariant 4, in every test here.
+        assert!(!self.is_empty, "{what} after nothing was left");
+        self.asked.lock().push((what, self.born.elapsed()));
+    }
 }
 
 impl Watch for Puppet {
@@ -28,20 +37,23 @@ impl Watch for Puppet {
 
     async fn event(&mut self) -> io::Result<Event> {
         match self.events.recv().await {
-            Some(event) => Ok(event),
+            Some(event) => {
+                self.is_empty |= event == Event::Empty;
+                Ok(event)
+            }
             None => std::future::pending().await,
         }
     }
 
     fn terminate(&mut self) {
-        self.asked.lock().push(("terminate", self.born.elapsed()));
+        self.ask("terminate");
     }
 
     fn kill(&mut self) {
-        self.asked.lock().push(("kill", self.born.elapsed()));
+        self.ask("kill");
     }
 
-    fn survivors(&self) -> Vec<i32> {
+    async fn survivors(&self) -> Vec<i32> {
         vec![7, 9]
     }
 }
@@ -64,6 +76,7 @@ impl Stage {
             events: receiver,
             asked: Arc::clone(&asked),
             born: start,
+            is_empty: false,
         };
         let (stop, eof) = (CancellationToken::new(), CancellationToken::new());
         let (close, over) = (CancellationToken::new(), CancellationToken::new());
@@ -75,8 +88,7 @@ impl Stage {
                     () = close.cancelled() => false,
                 };
                 let log = OutputLog::with_budget(NonZeroUsize::MIN);
-                let directory = Arc::new(SpillDirectory::new("/nonexistent".into()));
-                let mut captured = Captured::nothing(log, Spill::new(directory, 0, 0));
+                let mut captured = Captured::nothing(log);
                 captured.is_complete = is_complete;
                 captured
             }
@@ -239,4 +251,87 @@ async fn the_first_reason_to_stop_counts() {
         asked,
     );
     assert_eq!(stage.end().await, end);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_signal_is_sent_when_nothing_is_left() {
+    let stage = Stage::new(OnLeaderExit::Stop, Some(Duration::from_secs(1)));
+    stage.send(Event::LeaderEnded(Exit::Code(0)));
+    stage.send(Event::Empty);
+    stage.settle().await;
+    // An outsider holds a pipe; somebody asks, and the clocks of runtime and grace run out.
+    stage.stop.cancel();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    stage.eof.cancel();
+    let end = (
+        TerminalStatus::Completed,
+        "exit code: 0".to_owned(),
+        true,
+        2,
+        vec![],
+    );
+    assert_eq!(stage.end().await, end);
+}
+
+/// What may happen to a job, in any order.
+#[derive(Debug, Clone, Copy)]
+enum Op {
+    Stop,
+    Pass(u64),
+    Leader,
+    Left,
+    Terminated,
+    Empty,
+    Eof,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        Just(Op::Stop),
+        (0_u64..5_000).prop_map(Op::Pass),
+        Just(Op::Leader),
+        Just(Op::Left),
+        Just(Op::Terminated),
+        Just(Op::Empty),
+        Just(Op::Eof),
+    ]
+}
+
+proptest! {
+    /// Invariants 2 and 4: the puppet panics when it is asked for anything after it was empty, and
+    /// the job ends by its clocks, whatever came before.
+    #[test]
+    fn whatever_happens_it_ends_and_hurts_nobody(
+        ops in prop::collection::vec(op(), 0..12),
+        waits in any::<bool>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .expect("a runtime");
+        runtime.block_on(async {
+            let on_leader_exit = if waits { OnLeaderExit::Wait } else { OnLeaderExit::Stop };
+            let stage = Stage::new(on_leader_exit, Some(Duration::from_secs(7)));
+            for op in ops {
+                // The job may have ended: then nobody takes the event.
+                let event = match op {
+                    Op::Stop => { stage.stop.cancel(); None }
+                    Op::Eof => { stage.eof.cancel(); None }
+                    Op::Pass(ms) => { tokio::time::sleep(Duration::from_millis(ms)).await; None }
+                    Op::Leader => Some(Event::LeaderEnded(Exit::Code(1))),
+                    Op::Left => Some(Event::Left(2)),
+                    Op::Terminated => Some(Event::Terminated(2)),
+                    Op::Empty => Some(Event::Empty),
+                };
+                if let Some(event) = event {
+                    let _ = stage.events.send(event);
+                }
+                stage.settle().await;
+            }
+            stage.stop.cancel();
+            let bound = 2 * GRACE + FORCE + Duration::from_secs(1);
+            tokio::time::timeout(bound, stage.job).await.expect("it ends").expect("no panic");
+        });
+    }
 }

@@ -1,12 +1,16 @@
 //! Output on disk: what does not fit into memory can be read in a file as long as the job is kept.
 //!
 //! 1. Files are 0600 and exclusive, in a 0700 directory of this process.
-//! 2. An error ends the writing, never the job.
+//! 2. An error ends the writing, never the job. A disk that does not answer in time is an error.
+//! 3. The disk is touched by a thread of the job's own, never by a thread of the runtime.
+//! 4. What a reader can miss in memory is in a file by then: the file of a stream is there before
+//!    anything of the stream is cut.
 
 mod directory;
+mod writer;
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,6 +18,7 @@ use jobs::Stream;
 use parking_lot::Mutex;
 
 pub(crate) use directory::{SpillDirectory, TemporaryFile};
+use writer::Writer;
 
 /// The spilled output of one job, for whoever reads it: the files live as long as this.
 #[derive(Debug, Clone, Default)]
@@ -42,45 +47,51 @@ impl Spilled {
             paths.join(", ")
         }
     }
+
+    fn clear(&self) {
+        let files = std::mem::take(&mut *self.0.lock());
+        drop(files);
+    }
 }
 
-/// The writer's half. Small output stays in memory until it is clear that it is not all.
-#[derive(Debug)]
+/// Opens the file of a stream.
+type Open = dyn Fn(Stream) -> io::Result<(File, TemporaryFile)> + Send + Sync;
+
+/// The half of the capture. Small output stays in memory until it is clear that it is not all.
 pub(crate) struct Spill {
-    directory: Arc<SpillDirectory>,
-    limit: u64,
+    open: Arc<Open>,
     /// How many raw bytes of each stream wait in memory before the files are made.
     threshold: usize,
-    streams: [Raw; 2],
+    /// How many bytes of each stream may still be taken.
+    room: [u64; 2],
     spilled: Spilled,
     state: State,
 }
 
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum State {
-    Held,
-    Writing,
+    Held([Vec<u8>; 2]),
+    Writing(Writer),
     Off,
-}
-
-#[derive(Debug, Default)]
-struct Raw {
-    held: Vec<u8>,
-    file: Option<File>,
-    written: u64,
 }
 
 impl Spill {
     pub(crate) fn new(directory: Arc<SpillDirectory>, limit: u64, threshold: usize) -> Self {
-        let state = if limit == 0 { State::Off } else { State::Held };
-        let streams = [Raw::default(), Raw::default()];
+        let open = move |stream| directory.create(name(stream));
+        Self::with_open(Arc::new(open), limit, threshold)
+    }
+
+    fn with_open(open: Arc<Open>, limit: u64, threshold: usize) -> Self {
         Self {
-            directory,
-            limit,
+            open,
             threshold,
-            streams,
+            room: [limit; 2],
             spilled: Spilled::default(),
-            state,
+            state: if limit == 0 {
+                State::Off
+            } else {
+                State::Held([Vec::new(), Vec::new()])
+            },
         }
     }
 
@@ -88,64 +99,76 @@ impl Spill {
         self.spilled.clone()
     }
 
-    /// Takes raw bytes of a stream.
-    pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8]) {
-        let index = slot(stream);
-        match self.state {
+    /// Takes raw bytes of a stream. Waits for a slow disk, for a bounded time.
+    pub(crate) async fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        match &mut self.state {
             State::Off => {}
-            State::Held => {
-                self.streams[index].held.extend_from_slice(bytes);
-                if self.streams[index].held.len() > self.threshold {
-                    self.materialise();
+            State::Held(held) => {
+                let held = &mut held[slot(stream)];
+                held.extend_from_slice(bytes);
+                if held.len() > self.threshold {
+                    self.materialise().await;
                 }
             }
-            State::Writing => {
-                let written = self.write(index, bytes);
-                self.settle(written);
-            }
+            State::Writing(_) => self.write(stream, bytes).await,
         }
     }
 
     /// Makes the files now, if there is anything to put into them.
-    pub(crate) fn materialise(&mut self) {
-        if self.state != State::Held {
+    pub(crate) async fn materialise(&mut self) {
+        let State::Held(held) = &mut self.state else {
             return;
+        };
+        let [stdout, stderr] = std::mem::take(held);
+        match Writer::start(Arc::clone(&self.open), self.spilled.clone()) {
+            Ok(writer) => self.state = State::Writing(writer),
+            Err(error) => return self.give_up(&error),
         }
-        self.state = State::Writing;
-        for index in [0, 1] {
-            let held = std::mem::take(&mut self.streams[index].held);
-            let written = self.write(index, &held);
-            self.settle(written);
-        }
+        self.write(Stream::Stdout, &stdout).await;
+        self.write(Stream::Stderr, &stderr).await;
     }
 
-    fn write(&mut self, index: usize, bytes: &[u8]) -> io::Result<()> {
-        let raw = &mut self.streams[index];
-        let room = usize::try_from(self.limit - raw.written).unwrap_or(usize::MAX);
-        let bytes = &bytes[..bytes.len().min(room)];
-        if bytes.is_empty() {
-            return Ok(());
+    /// Waits until everything is in the files, for a bounded time.
+    pub(crate) async fn finish(mut self) -> Spilled {
+        if let State::Writing(writer) = std::mem::replace(&mut self.state, State::Off)
+            && let Err(error) = writer.finish().await
+        {
+            self.give_up(&error);
         }
-        if raw.file.is_none() {
-            let (file, kept) = self.directory.create(["stdout", "stderr"][index])?;
-            self.spilled.0.lock().push(kept);
-            raw.file = Some(file);
+        self.spilled
+    }
+
+    async fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        let room = &mut self.room[slot(stream)];
+        let taken = bytes
+            .len()
+            .min(usize::try_from(*room).unwrap_or(usize::MAX));
+        let State::Writing(writer) = &mut self.state else {
+            return;
+        };
+        if taken == 0 {
+            return;
         }
-        if let Some(file) = &mut raw.file {
-            file.write_all(bytes)?;
+        *room -= taken as u64;
+        if let Err(error) = writer.write(stream, &bytes[..taken]).await {
+            self.give_up(&error);
         }
-        raw.written += bytes.len() as u64;
-        Ok(())
     }
 
     /// Invariant 2. A file with a hole in it is worse than none.
-    fn settle(&mut self, written: io::Result<()>) {
-        if let Err(error) = written {
-            tracing::warn!(%error, "output is not spilled any more; the job goes on");
-            self.state = State::Off;
-            self.streams = [Raw::default(), Raw::default()];
-            self.spilled.0.lock().clear();
-        }
+    fn give_up(&mut self, error: &io::Error) {
+        tracing::warn!(%error, "output is not spilled any more; the job goes on");
+        self.state = State::Off;
+        self.spilled.clear();
+    }
+}
+
+impl std::fmt::Debug for Spill {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Spill")
+            .field("room", &self.room)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
     }
 }
 
@@ -156,51 +179,12 @@ fn slot(stream: Stream) -> usize {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::fs::{self, OpenOptions};
-    use std::os::unix::fs::MetadataExt;
-    use std::path::Path;
-
-    use super::*;
-
-    fn spill(parent: &Path, limit: u64) -> Spill {
-        Spill::new(Arc::new(SpillDirectory::new(parent.to_owned())), limit, 4)
-    }
-
-    #[test]
-    fn the_head_is_kept_and_the_files_go_with_the_job() {
-        let parent = tempfile::tempdir().expect("a directory");
-        let mut spill = spill(parent.path(), 8);
-        spill.push(Stream::Stdout, b"1234");
-        assert_eq!(spill.spilled().describe(), "(unavailable)");
-        spill.push(Stream::Stderr, b"e");
-        spill.push(Stream::Stdout, b"567890");
-        let paths = spill.spilled().paths();
-        assert_eq!(fs::read(&paths[0]).expect("stdout"), b"12345678");
-        assert_eq!(fs::read(&paths[1]).expect("stderr"), b"e");
-        let mode = |path: &Path| path.metadata().expect("it is there").mode() & 0o777;
-        assert_eq!(
-            (mode(&paths[0]), mode(paths[0].parent().expect("a parent"))),
-            (0o600, 0o700)
-        );
-        drop(spill);
-        assert_eq!(fs::read_dir(parent.path()).expect("the parent").count(), 0);
-    }
-
-    #[test]
-    fn a_full_disk_stops_the_writing_only() {
-        let parent = tempfile::tempdir().expect("a directory");
-        let mut spill = spill(parent.path(), 100);
-        spill.push(Stream::Stdout, b"123456");
-        spill.streams[0].file = Some(
-            OpenOptions::new()
-                .write(true)
-                .open("/dev/full")
-                .expect("it is there"),
-        );
-        spill.push(Stream::Stdout, b"more");
-        spill.push(Stream::Stdout, b"and more");
-        assert_eq!((spill.state, spill.spilled.paths()), (State::Off, vec![]));
+fn name(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,14 +63,15 @@ pub(crate) trait Watch: Send + 'static {
     /// Dropping the future loses no event.
     fn event(&mut self) -> impl Future<Output = io::Result<Event>> + Send;
 
-    /// Asks every process to end.
+    /// Asks every process to end. [`Event::Terminated`] says that it was done; no other event but
+    /// [`Event::LeaderEnded`] comes in between. Does not block.
     fn terminate(&mut self);
 
-    /// From here on every process is killed, until nothing is left.
+    /// From here on every process is killed, until nothing is left. Does not block.
     fn kill(&mut self);
 
     /// The pids that are left.
-    fn survivors(&self) -> Vec<i32>;
+    fn survivors(&self) -> impl Future<Output = Vec<i32>> + Send;
 }
 
 /// A started tree.
@@ -146,13 +147,26 @@ impl Watch for Tree {
         }
     }
 
-    fn survivors(&self) -> Vec<i32> {
+    async fn survivors(&self) -> Vec<i32> {
         match self {
-            Self::Supervised(tree) => tree.survivors(),
-            Self::Swept(tree) => tree.survivors(),
+            Self::Supervised(tree) => tree.survivors().await,
+            Self::Swept(tree) => tree.survivors().await,
             Self::Group(tree) => tree.survivors(),
         }
     }
+}
+
+/// Runs `look` where blocking is allowed: a process table may be long.
+async fn blocking<T: Send + 'static>(
+    look: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    tokio::task::spawn_blocking(look)
+        .await
+        .map_err(io::Error::other)?
+}
+
+fn pids(processes: &[scan::Proc]) -> Vec<i32> {
+    processes.iter().map(|process| process.pid).collect()
 }
 
 /// Starts the command itself as a child of this process.

@@ -11,7 +11,7 @@ use rustix::fs::MemfdFlags;
 use tokio::net::UnixStream;
 
 use super::sweep::Sweep;
-use super::{Event, Origin, scan};
+use super::{Event, Origin, blocking, pids, scan};
 use crate::platform::{Child, Exit, Image, spawn};
 use crate::wire::{MARKER, MESSAGE, Message, NAME, VERSION};
 
@@ -140,13 +140,15 @@ impl Supervised {
         self.send(Message::Kill);
     }
 
-    pub(crate) fn survivors(&self) -> Vec<i32> {
+    pub(crate) async fn survivors(&self) -> Vec<i32> {
         match &self.state {
-            State::Talking => scan::descendants(self.supervisor.pid())
-                .map(|all| all.iter().map(|process| process.pid).collect())
-                .unwrap_or_default(),
+            State::Talking => {
+                let supervisor = self.supervisor.pid();
+                let found = blocking(move || scan::descendants(supervisor)).await;
+                pids(&found.unwrap_or_default())
+            }
             State::Ending => Vec::new(),
-            State::Lost(sweep) => sweep.survivors(),
+            State::Lost(sweep) => sweep.survivors().await,
         }
     }
 

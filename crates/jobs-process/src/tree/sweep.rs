@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::task::JoinHandle;
 
 use super::scan::{self, Proc};
-use super::{Event, reap};
+use super::{Event, blocking, pids, reap};
 use crate::env::COOKIE;
 
 /// For how long the kernel cannot have handed out every pid once.
@@ -74,25 +75,29 @@ impl Sweep {
         self.hunting
     }
 
-    /// Asks what is there now to end; returns how many that were.
-    pub(crate) fn terminate(&mut self) -> usize {
-        let mut members = self.members.lock().find().unwrap_or_default();
-        reap::terminate(&mut members);
+    /// Asks what is there now to end, where blocking is allowed; the task says how many that were.
+    pub(crate) fn terminate(&mut self) -> JoinHandle<usize> {
         self.looks = 0;
-        members.len()
+        let members = Arc::clone(&self.members);
+        tokio::task::spawn_blocking(move || {
+            let mut found = members.lock().find().unwrap_or_default();
+            reap::terminate(&mut found);
+            found.len()
+        })
     }
 
-    /// Kills what is there now, without waiting; for a tree that is dropped.
+    /// Kills what is there now; for a tree that is dropped. Blocks for as long as that takes, a
+    /// look that is under way included: whoever drops it has no later moment.
     pub(crate) fn kill_now(&self) {
-        if let Some(mut members) = self.members.try_lock() {
-            // Nobody is left who could be told of an error.
-            let _ = reap::stop_then_kill(|| members.find());
-        }
+        let mut members = self.members.lock();
+        // Nobody is left who could be told of an error.
+        let _ = reap::stop_then_kill(|| members.find());
     }
 
-    pub(crate) fn survivors(&self) -> Vec<i32> {
-        let found = self.members.lock().find().unwrap_or_default();
-        found.iter().map(|process| process.pid).collect()
+    pub(crate) async fn survivors(&self) -> Vec<i32> {
+        let members = Arc::clone(&self.members);
+        let found = blocking(move || members.lock().find()).await;
+        pids(&found.unwrap_or_default())
     }
 
     /// Waits until the number of processes has changed ([`Event::Left`]) or none is left
@@ -136,16 +141,14 @@ impl Sweep {
     async fn look(&self) -> io::Result<usize> {
         let members = Arc::clone(&self.members);
         let hunting = self.hunting;
-        let look = move || {
+        blocking(move || {
             let mut members = members.lock();
             if hunting {
                 reap::stop_then_kill(|| members.find())?;
             }
             members.find().map(|found| found.len())
-        };
-        tokio::task::spawn_blocking(look)
-            .await
-            .map_err(io::Error::other)?
+        })
+        .await
     }
 }
 

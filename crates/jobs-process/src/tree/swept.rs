@@ -2,6 +2,8 @@
 
 use std::io;
 
+use tokio::task::JoinHandle;
+
 use super::sweep::Sweep;
 use super::{Event, Origin, start_leader};
 use crate::platform::{Child, Exit};
@@ -16,7 +18,9 @@ pub(crate) struct Swept {
     sweep: Sweep,
     /// It was found to have ended just before the others were asked to; not told yet.
     ended_first: Option<Exit>,
-    terminated: Option<usize>,
+    /// The others are being asked to end. Kept here, so that a dropped future does not lose it, and
+    /// awaited before anything else, so that nothing is asked after the tree was found empty.
+    asking: Option<JoinHandle<usize>>,
     is_over: bool,
 }
 
@@ -29,7 +33,7 @@ impl Swept {
             ended: None,
             sweep,
             ended_first: None,
-            terminated: None,
+            asking: None,
             is_over: false,
         })
     }
@@ -39,8 +43,10 @@ impl Swept {
             self.ended = Some(exit);
             return Ok(Event::LeaderEnded(exit));
         }
-        if let Some(count) = self.terminated.take() {
-            return Ok(Event::Terminated(count));
+        if let Some(asking) = &mut self.asking {
+            let count = asking.await.map_err(io::Error::other);
+            self.asking = None;
+            return Ok(Event::Terminated(count?));
         }
         if self.ended.is_none() {
             let exit = self.leader_ended().await?;
@@ -72,15 +78,15 @@ impl Swept {
         if self.ended.is_none() {
             self.ended_first = self.leader.peek();
         }
-        self.terminated = Some(self.sweep.terminate());
+        self.asking = Some(self.sweep.terminate());
     }
 
     pub(crate) fn kill(&mut self) {
         self.sweep.hunt();
     }
 
-    pub(crate) fn survivors(&self) -> Vec<i32> {
-        self.sweep.survivors()
+    pub(crate) async fn survivors(&self) -> Vec<i32> {
+        self.sweep.survivors().await
     }
 }
 

@@ -2,6 +2,10 @@
 
 mod acceptance;
 mod beyond;
+mod clock;
+mod extras;
 mod host;
+mod launcher;
+mod load;
 mod support;
 mod tool;

@@ -12,7 +12,7 @@ use jobs::{Hooks, Outcome, OutputSource, ProducerError};
 use jobs_process::{Containment, JobCommand, ProcessConfig, ProcessRunner};
 
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Descriptors and children are counted for the whole process: one test at a time, its runtime
 /// included.
@@ -26,19 +26,21 @@ pub(crate) fn serial() -> MutexGuard<'static, ()> {
 /// Runs a test on a runtime of its own, while no other test runs.
 pub(crate) fn run(test: impl Future<Output = ()>) {
     let _serial = serial();
+    crate::load::assert_running();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .expect("a runtime");
     runtime.block_on(test);
+    crate::load::assert_running();
 }
 
 pub(crate) struct Bench {
     pub(crate) runner: ProcessRunner,
     /// A number that is in the environment of every process of this bench.
     pub(crate) mark: String,
-    before: usize,
+    pub(crate) before: usize,
     pub(crate) spill: tempfile::TempDir,
 }
 
@@ -113,7 +115,17 @@ pub(crate) fn config(rung: Containment) -> ProcessConfig {
     ProcessConfig::new()
         .with_grace(GRACE)
         .with_containment(rung)
-        .with_supervisor(env!("CARGO_BIN_EXE_jobs-supervisor"))
+        .with_supervisor(supervisor())
+}
+
+/// Names another file for the supervisor's binary, for a host that cannot reach it where it is.
+pub(crate) const SUPERVISOR: &str = "JOBS_TEST_SUPERVISOR";
+
+pub(crate) fn supervisor() -> PathBuf {
+    std::env::var_os(SUPERVISOR).map_or_else(
+        || env!("CARGO_BIN_EXE_jobs-supervisor").into(),
+        PathBuf::from,
+    )
 }
 
 fn count() -> u64 {
@@ -278,7 +290,7 @@ pub(crate) async fn within(limit: Duration, mut condition: impl FnMut() -> bool)
     }
 }
 
-/// This test binary, to run one of its ignored tests as another process.
+/// This test binary, to run one of its tests as another process.
 pub(crate) fn this_binary() -> PathBuf {
     std::env::current_exe().expect("it runs")
 }

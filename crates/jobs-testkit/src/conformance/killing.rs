@@ -140,6 +140,19 @@ pub(super) async fn a_kill_dropped_after_the_end_is_announced(world: World) {
     assert_eq!(heard(&mut reporter).await.commit().job.id, id);
 }
 
+pub(super) async fn a_kept_kill_holds_no_other_end_back(world: World) {
+    let stage = world.stage().await;
+    let owner = stage.agent("s");
+    let mut reporter = stage.reporter();
+    let (id, puppet) = stage.begin(&owner).await;
+    let kill = stage.must_kill(&id, &owner, KilledBy::Model, None).await;
+    puppet.settle(Outcome::completed());
+    let offered = heard(&mut reporter).await;
+    kill.commit();
+    assert!(!stage.look(&id, &owner).await.reported());
+    assert_eq!(offered.commit().job.id, id);
+}
+
 pub(super) async fn one_committed_kill_of_two_is_enough(world: World) {
     let stage = world.stage().await;
     let owner = stage.agent("s");

@@ -99,6 +99,7 @@ macro_rules! __conformance_cases {
                 "C-41" a_kill_of_an_ended_job_is_already_finished
                 "C-43" a_kill_dropped_before_the_end_is_announced
                 "C-43" a_kill_dropped_after_the_end_is_announced
+                "C-43" a_kept_kill_holds_no_other_end_back
                 "C-43" one_committed_kill_of_two_is_enough
             }
             causes Paused {

@@ -168,10 +168,10 @@ rows! {
         a_refused_kill_names_no_cause a_replaced_instance_keeps_its_jobs
         the_first_accepted_kill_names_the_cause;
     "C-42" ModelKillsTellEveryEnd:
-        a_job_that_does_not_stop_is_failed_after_the_grace a_kill_committed_after_the_end_tells_it
-        a_kill_dropped_after_the_end_is_announced a_kill_dropped_before_the_end_is_announced
-        a_kill_kept_beyond_the_lease_is_announced an_own_end_after_a_kill_is_announced
-        the_first_accepted_kill_names_the_cause;
+        a_job_that_does_not_stop_is_failed_after_the_grace a_kept_kill_holds_no_other_end_back
+        a_kill_committed_after_the_end_tells_it a_kill_dropped_after_the_end_is_announced
+        a_kill_dropped_before_the_end_is_announced a_kill_kept_beyond_the_lease_is_announced
+        an_own_end_after_a_kill_is_announced the_first_accepted_kill_names_the_cause;
     "C-42" UserKillsNameEveryCause:
         a_user_kill_of_a_job_that_ends_by_itself_adds_nothing
         the_first_accepted_kill_names_the_cause;
@@ -223,10 +223,10 @@ rows! {
     "C-63" OffersTell:
         a_completion_is_offered_to_its_owners_reporter
         a_dropped_offer_comes_again_under_its_notice_id a_kept_kill_by_a_user_holds_nobody_back
-        a_read_of_a_live_job_holds_no_share a_reporter_that_holds_is_not_offered_again
-        an_offer_kept_beyond_the_lease_comes_again each_share_has_its_own_lease
-        one_of_several_reporters_holds_it the_innermost_reporter_is_offered_first
-        what_was_given_back_comes_first_again;
+        a_kept_kill_holds_no_other_end_back a_read_of_a_live_job_holds_no_share
+        a_reporter_that_holds_is_not_offered_again an_offer_kept_beyond_the_lease_comes_again
+        each_share_has_its_own_lease one_of_several_reporters_holds_it
+        the_innermost_reporter_is_offered_first what_was_given_back_comes_first_again;
     "C-63" OffersAreHandedOver:
         a_committed_read_of_an_end_tells_it a_narrowed_reporter_ends_with_its_owner
         one_of_several_reporters_holds_it only_the_poll_that_returns_it_holds_it

@@ -1,0 +1,68 @@
+//! How the server ends, and that nothing of the jobs is left then.
+
+use std::os::unix::process::ExitStatusExt;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::support::Client;
+
+#[test]
+fn at_the_end_of_the_input_jobs_are_ended_and_the_server_is() {
+    let mut client = Client::new();
+    let (_, shell) = client.start_lasting("(setsid sleep 1000 &)");
+    client.close_input();
+    assert_eq!(client.ended().code(), Some(0));
+    assert!(!shell.is_alive(), "gone before the server");
+}
+
+#[test]
+fn a_wait_does_not_hold_up_the_end_of_the_input() {
+    let mut client = Client::new();
+    let (id, shell) = client.start_lasting("true");
+    client.begin_call("job_output", json!({ "job_id": id, "wait": true }));
+    client.ping();
+    client.close_input();
+    assert_eq!(client.ended().code(), Some(0));
+    assert!(!shell.is_alive());
+}
+
+#[test]
+fn signals_end_it_in_order() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut client = Client::new();
+        let (_, shell) = client.start_lasting("true");
+        client.signal(signal);
+        assert_eq!(client.ended().code(), Some(0), "{signal:?}");
+        assert!(!shell.is_alive(), "{signal:?}");
+    }
+}
+
+#[test]
+fn a_second_signal_hurries() {
+    let arguments = ["--grace-ms", "600000", "--teardown-grace-ms", "600000"];
+    let mut client = Client::with(&arguments);
+    let (_, shell) = client.start_lasting("trap '' TERM");
+    client.signal(Signal::TERM);
+    client.wait_for_log("a signal: the work ends");
+    assert!(shell.is_alive(), "it resists");
+    client.signal(Signal::TERM);
+    assert_eq!(client.ended().code(), Some(128 + 15));
+    shell.wait_for_end();
+}
+
+#[test]
+fn after_a_kill_of_the_server_nothing_is_left() {
+    let mut client = Client::new();
+    let (_, shell) = client.start_lasting("trap '' TERM");
+    client.signal(Signal::KILL);
+    assert_eq!(client.ended().signal(), Some(9));
+    shell.wait_for_end();
+}
+
+#[test]
+fn an_end_before_the_beginning_is_fine() {
+    let mut client = Client::raw(&[]);
+    client.close_input();
+    assert_eq!(client.ended().code(), Some(0));
+}

@@ -1,0 +1,11 @@
+//! `agent-jobs mcp` over standard input and output, in raw JSON-RPC.
+
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "callers write the values where they pass them"
+)]
+
+mod delivery;
+mod ends;
+mod support;
+mod tools;

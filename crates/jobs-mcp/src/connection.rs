@@ -1,0 +1,175 @@
+//! One client's connection: whose jobs it works with, and which of its answers have arrived.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use jobs::{CancellationToken, Delivery, Owner};
+use parking_lot::Mutex;
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId};
+use rmcp::transport::Transport;
+
+use crate::handler::Handler;
+use crate::ledger::{Ledger, Ticket, Verdict};
+use crate::server::Shared;
+use crate::watch::Watched;
+
+/// How long a cancellation may cross the answer to its request.
+const CROSSING: Duration = Duration::from_secs(5);
+
+/// How long calls that are open at the end of the input may go on.
+const LAST_CALLS: Duration = Duration::from_secs(1);
+
+/// What the delivery of one answer commits: its own, and that of the notices in front of it.
+pub(crate) type Receipts = Vec<Delivery>;
+
+/// One connection of a client that works with the jobs of one owner. Cloning shares it.
+///
+/// For hosts that serve `rmcp` themselves: [`handler`](Self::handler) answers, and a transport
+/// that is [watched](Self::watch) tells which answers arrived. Without the watching an answer
+/// counts as delivered five seconds after it was made.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn host(
+/// #     server: jobs_mcp::McpServer,
+/// #     owner: jobs::Owner,
+/// #     transport: impl rmcp::transport::Transport<rmcp::RoleServer> + 'static,
+/// # ) -> Result<(), Box<dyn std::error::Error>> {
+/// let connection = server.connection(owner);
+/// let transport = connection.watch(transport);
+/// rmcp::serve_server(connection.handler(), transport).await?.waiting().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Connection(Arc<Inner>);
+
+struct Inner {
+    shared: Arc<Shared>,
+    owner: Owner,
+    ledger: Mutex<Ledger<RequestId, Receipts>>,
+    /// The client says nothing more, and its last calls had their time.
+    over: CancellationToken,
+}
+
+impl Connection {
+    pub(crate) fn new(shared: Arc<Shared>, owner: Owner) -> Self {
+        Self(Arc::new(Inner {
+            shared,
+            owner,
+            ledger: Mutex::default(),
+            over: CancellationToken::new(),
+        }))
+    }
+
+    /// What answers the client.
+    #[must_use]
+    pub fn handler(&self) -> Handler {
+        Handler::new(Arc::clone(&self.0.shared), self.clone())
+    }
+
+    /// The transport, with this connection listening in.
+    #[must_use]
+    pub fn watch<T: Transport<RoleServer>>(&self, transport: T) -> Watched<T> {
+        Watched::new(transport, self.clone())
+    }
+
+    /// Whose jobs these are.
+    #[must_use]
+    pub fn owner(&self) -> &Owner {
+        &self.0.owner
+    }
+
+    pub(crate) fn over(&self) -> &CancellationToken {
+        &self.0.over
+    }
+
+    /// A message of the client came in.
+    pub(crate) fn received(&self, message: &ClientJsonRpcMessage) {
+        let verdict = {
+            let mut ledger = self.0.ledger.lock();
+            match message {
+                ClientJsonRpcMessage::Request(request)
+                    if matches!(request.request, ClientRequest::CallToolRequest(_)) =>
+                {
+                    ledger.request(request.id.clone())
+                }
+                ClientJsonRpcMessage::Notification(notification) => {
+                    match cancels(&notification.notification) {
+                        Some(id) => ledger.cancelled(id),
+                        None => ledger.message(),
+                    }
+                }
+                _ => ledger.message(),
+            }
+        };
+        carry_out(verdict);
+    }
+
+    /// No message of the client will come any more.
+    pub(crate) fn input_ended(&self) {
+        let connection = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            tokio::time::sleep(LAST_CALLS).await;
+            if let Some(connection) = connection.upgrade() {
+                connection.over.cancel();
+            }
+        });
+    }
+
+    /// The answer to a call was made; `receipts` is what its delivery commits.
+    pub(crate) fn answered(&self, id: RequestId, receipts: Receipts) {
+        let (verdict, ticket) = self.0.ledger.lock().answered(id, receipts);
+        carry_out(verdict);
+        self.wait_for(ticket);
+    }
+
+    /// There will be no answer to a call.
+    pub(crate) fn abandoned(&self, id: &RequestId) {
+        self.0.ledger.lock().abandoned(id);
+    }
+
+    /// The answer to a request was given to the transport.
+    pub(crate) fn sent(&self, id: &RequestId) {
+        let ticket = self.0.ledger.lock().sent(id);
+        self.wait_for(ticket);
+    }
+
+    fn wait_for(&self, ticket: Option<Ticket>) {
+        let Some(ticket) = ticket else { return };
+        let connection: Weak<Inner> = Arc::downgrade(&self.0);
+        tokio::spawn(async move {
+            tokio::time::sleep(CROSSING).await;
+            if let Some(connection) = connection.upgrade() {
+                let verdict = connection.ledger.lock().elapsed(ticket);
+                carry_out(verdict);
+            }
+        });
+    }
+}
+
+impl std::fmt::Debug for Connection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Connection")
+            .field("owner", &self.0.owner)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The request that a notification cancels.
+fn cancels(notification: &ClientNotification) -> Option<&RequestId> {
+    match notification {
+        ClientNotification::CancelledNotification(cancelled) => {
+            cancelled.params.request_id.as_ref()
+        }
+        _ => None,
+    }
+}
+
+fn carry_out(verdict: Verdict<Receipts>) {
+    let Verdict { delivered, lost } = verdict;
+    delivered.into_iter().flatten().for_each(Delivery::commit);
+    drop(lost);
+}

@@ -1,0 +1,355 @@
+//! Which answers have arrived: the receipts of each, from its request to the message that shows
+//! that it was delivered (spec/compositions.md, Completion without push).
+//!
+//! A state machine without clock, lock or I/O. What is to be committed or dropped is handed back,
+//! so that neither happens under the lock of its owner.
+//!
+//! 1. What an answer carries is either delivered or lost, once.
+//! 2. It is not delivered before the answer was sent.
+//! 3. A cancellation loses what its request's answer carries, unless that was delivered before,
+//!    also when the answer is made later.
+//! 4. Any other message delivers what was sent before it; so does the end of the time in which a
+//!    cancellation may still cross the answer.
+//! 5. A request that is neither open nor sent takes no room.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The calls of one session, by the ids of their requests.
+#[derive(Debug)]
+pub(crate) struct Ledger<K, R> {
+    calls: HashMap<K, Call<R>>,
+    sent: u64,
+}
+
+#[derive(Debug)]
+enum Call<R> {
+    /// The answer is being made.
+    Open,
+    /// Nobody wants the answer that is being made.
+    Cancelled,
+    /// The answer is made and not yet sent.
+    Answered(R),
+    /// The answer is on its way or there.
+    Sent(R, Ticket),
+}
+
+/// One sent answer, told from a later one to a request of the same id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ticket(u64);
+
+/// What became of receipts.
+#[must_use = "receipts are committed or dropped by the caller"]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Verdict<R> {
+    /// To be committed.
+    pub(crate) delivered: Vec<R>,
+    /// To be dropped.
+    pub(crate) lost: Vec<R>,
+}
+
+impl<R> Default for Verdict<R> {
+    fn default() -> Self {
+        Self {
+            delivered: Vec::new(),
+            lost: Vec::new(),
+        }
+    }
+}
+
+impl<K, R> Default for Ledger<K, R> {
+    fn default() -> Self {
+        Self {
+            calls: HashMap::new(),
+            sent: 0,
+        }
+    }
+}
+
+impl<K: Eq + Hash + Clone, R> Ledger<K, R> {
+    /// A call came in.
+    pub(crate) fn request(&mut self, id: K) -> Verdict<R> {
+        let mut verdict = self.message();
+        if let Some(Call::Answered(receipts)) = self.calls.insert(id, Call::Open) {
+            verdict.lost.push(receipts);
+        }
+        verdict
+    }
+
+    /// A message came in that is neither a call nor a cancellation.
+    pub(crate) fn message(&mut self) -> Verdict<R> {
+        self.settle(None)
+    }
+
+    /// A cancellation of the request `id` came in.
+    pub(crate) fn cancelled(&mut self, id: &K) -> Verdict<R> {
+        let mut verdict = self.settle(Some(id));
+        match self.calls.remove(id) {
+            Some(Call::Open | Call::Cancelled) => {
+                self.calls.insert(id.clone(), Call::Cancelled);
+            }
+            Some(Call::Answered(receipts) | Call::Sent(receipts, _)) => {
+                verdict.lost.push(receipts);
+            }
+            None => {}
+        }
+        verdict
+    }
+
+    /// The answer to `id` is made. A request that never came in was not watched: its answer counts
+    /// as sent, under the ticket that is returned.
+    pub(crate) fn answered(&mut self, id: K, receipts: R) -> (Verdict<R>, Option<Ticket>) {
+        let mut verdict = Verdict::default();
+        match self.calls.remove(&id) {
+            Some(Call::Cancelled) => verdict.lost.push(receipts),
+            Some(Call::Open) => {
+                self.calls.insert(id, Call::Answered(receipts));
+            }
+            Some(Call::Answered(earlier)) => {
+                verdict.lost.push(earlier);
+                self.calls.insert(id, Call::Answered(receipts));
+            }
+            Some(Call::Sent(earlier, _)) => {
+                verdict.delivered.push(earlier);
+                return (verdict, Some(self.send(id, receipts)));
+            }
+            None => return (verdict, Some(self.send(id, receipts))),
+        }
+        (verdict, None)
+    }
+
+    /// There will be no answer to `id`.
+    pub(crate) fn abandoned(&mut self, id: &K) {
+        if matches!(self.calls.get(id), Some(Call::Open | Call::Cancelled)) {
+            self.calls.remove(id);
+        }
+    }
+
+    /// The answer to `id` was given to the transport. It is delivered by the next message, or when
+    /// [`elapsed`](Self::elapsed) is called with the ticket.
+    pub(crate) fn sent(&mut self, id: &K) -> Option<Ticket> {
+        match self.calls.remove(id)? {
+            Call::Answered(receipts) => Some(self.send(id.clone(), receipts)),
+            call @ Call::Sent(..) => {
+                self.calls.insert(id.clone(), call);
+                None
+            }
+            Call::Open | Call::Cancelled => None,
+        }
+    }
+
+    /// No cancellation has crossed the answer in the time that it had for it.
+    pub(crate) fn elapsed(&mut self, ticket: Ticket) -> Verdict<R> {
+        let id = self.calls.iter().find_map(|(id, call)| match call {
+            Call::Sent(_, sent) if *sent == ticket => Some(id.clone()),
+            _ => None,
+        });
+        let mut verdict = Verdict::default();
+        if let Some(Call::Sent(receipts, _)) = id.and_then(|id| self.calls.remove(&id)) {
+            verdict.delivered.push(receipts);
+        }
+        verdict
+    }
+
+    fn send(&mut self, id: K, receipts: R) -> Ticket {
+        self.sent += 1;
+        let ticket = Ticket(self.sent);
+        self.calls.insert(id, Call::Sent(receipts, ticket));
+        ticket
+    }
+
+    /// Delivers what was sent, except for one request.
+    fn settle(&mut self, except: Option<&K>) -> Verdict<R> {
+        let delivered = self
+            .calls
+            .extract_if(|id, call| Some(id) != except && matches!(call, Call::Sent(..)))
+            .filter_map(|(_, call)| match call {
+                Call::Sent(receipts, _) => Some(receipts),
+                Call::Open | Call::Cancelled | Call::Answered(_) => None,
+            })
+            .collect();
+        Verdict {
+            delivered,
+            lost: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Calls = Ledger<u8, &'static str>;
+
+    fn delivered(receipts: &[&'static str]) -> Verdict<&'static str> {
+        Verdict {
+            delivered: receipts.to_vec(),
+            lost: Vec::new(),
+        }
+    }
+
+    fn lost(receipts: &[&'static str]) -> Verdict<&'static str> {
+        Verdict {
+            delivered: Vec::new(),
+            lost: receipts.to_vec(),
+        }
+    }
+
+    /// A ledger with one call whose answer was sent.
+    fn sent() -> (Calls, Ticket) {
+        let mut calls = Calls::default();
+        assert_eq!(calls.request(1), Verdict::default());
+        let (verdict, ticket) = calls.answered(1, "one");
+        assert_eq!((verdict, ticket), (Verdict::default(), None));
+        let ticket = calls.sent(&1).expect("a ticket");
+        (calls, ticket)
+    }
+
+    #[test]
+    fn the_next_message_delivers_what_was_sent() {
+        let (mut calls, ticket) = sent();
+        assert_eq!(calls.message(), delivered(&["one"]));
+        assert_eq!(calls.message(), Verdict::default());
+        assert_eq!(calls.elapsed(ticket), Verdict::default());
+        let (mut calls, _) = sent();
+        assert_eq!(calls.request(2), delivered(&["one"]));
+    }
+
+    #[test]
+    fn the_cancellation_of_that_very_request_loses_it() {
+        let (mut calls, ticket) = sent();
+        assert_eq!(calls.cancelled(&1), lost(&["one"]));
+        assert_eq!(calls.elapsed(ticket), Verdict::default());
+        assert!(calls.calls.is_empty());
+    }
+
+    #[test]
+    fn the_cancellation_of_another_request_is_a_message() {
+        let (mut calls, _) = sent();
+        assert_eq!(calls.cancelled(&2), delivered(&["one"]));
+    }
+
+    #[test]
+    fn time_delivers_once() {
+        let (mut calls, ticket) = sent();
+        assert_eq!(calls.elapsed(ticket), delivered(&["one"]));
+        assert_eq!(calls.cancelled(&1), Verdict::default());
+    }
+
+    #[test]
+    fn the_ticket_of_an_earlier_answer_does_not_deliver_a_later_one() {
+        let (mut calls, first) = sent();
+        assert_eq!(calls.request(1), delivered(&["one"]));
+        let _ = calls.answered(1, "two");
+        let second = calls.sent(&1).expect("a ticket");
+        assert_eq!(calls.elapsed(first), Verdict::default());
+        assert_eq!(calls.elapsed(second), delivered(&["two"]));
+    }
+
+    #[test]
+    fn an_answer_to_a_cancelled_request_is_lost() {
+        let mut calls = Calls::default();
+        let _ = calls.request(1);
+        assert_eq!(calls.cancelled(&1), Verdict::default());
+        let (verdict, ticket) = calls.answered(1, "one");
+        assert_eq!((verdict, ticket), (lost(&["one"]), None));
+        assert!(calls.calls.is_empty());
+    }
+
+    #[test]
+    fn an_answer_that_is_not_sent_yet_is_not_delivered() {
+        let mut calls = Calls::default();
+        let _ = calls.request(1);
+        let _ = calls.answered(1, "one");
+        assert_eq!(calls.request(2), Verdict::default());
+        assert_eq!(calls.message(), Verdict::default());
+        assert_eq!(calls.cancelled(&1), lost(&["one"]));
+        assert_eq!(calls.sent(&1), None);
+    }
+
+    #[test]
+    fn an_id_that_is_used_again_too_early_loses_the_first_answer() {
+        let mut calls = Calls::default();
+        let _ = calls.request(1);
+        let _ = calls.answered(1, "one");
+        assert_eq!(calls.request(1), lost(&["one"]));
+    }
+
+    #[test]
+    fn an_unwatched_answer_waits_for_its_time() {
+        let mut calls = Calls::default();
+        let (verdict, ticket) = calls.answered(1, "one");
+        assert_eq!(verdict, Verdict::default());
+        assert_eq!(
+            calls.elapsed(ticket.expect("a ticket")),
+            delivered(&["one"])
+        );
+    }
+
+    #[test]
+    fn a_call_without_an_answer_leaves_nothing() {
+        let mut calls = Calls::default();
+        let _ = calls.request(1);
+        let _ = calls.cancelled(&1);
+        calls.abandoned(&1);
+        let _ = calls.request(2);
+        assert_eq!(calls.sent(&2), None);
+        assert!(calls.calls.is_empty());
+        let (mut calls, _) = sent();
+        calls.abandoned(&1);
+        assert_eq!(calls.message(), delivered(&["one"]));
+    }
+
+    /// Every order of the events of one call: its receipts have exactly one fate.
+    #[test]
+    fn in_every_order_receipts_have_one_fate() {
+        #[derive(Clone, Copy)]
+        enum Step {
+            Answered,
+            Sent,
+            Cancelled,
+            Message,
+            Elapsed,
+        }
+        use Step::*;
+        let steps = [Answered, Sent, Cancelled, Message, Elapsed];
+        for order in 0..5_usize.pow(6) {
+            let mut calls = Calls::default();
+            let _ = calls.request(1);
+            let (mut good, mut bad, mut given) = (0, 0, 0);
+            let (mut ticket, mut cancelled_first) = (None, false);
+            let mut count = |verdict: Verdict<&str>| {
+                good += verdict.delivered.len();
+                bad += verdict.lost.len();
+            };
+            let mut rest = order;
+            for _ in 0..6 {
+                let step = steps[rest % 5];
+                rest /= 5;
+                match step {
+                    Answered if given == 0 => {
+                        given = 1;
+                        count(calls.answered(1, "one").0);
+                    }
+                    // The transport sends an answer that was made, if nobody cancelled it.
+                    Sent if given == 1 && !cancelled_first => ticket = calls.sent(&1).or(ticket),
+                    Cancelled => {
+                        cancelled_first |= ticket.is_none();
+                        count(calls.cancelled(&1));
+                    }
+                    Message => count(calls.message()),
+                    Elapsed => {
+                        if let Some(ticket) = ticket {
+                            count(calls.elapsed(ticket));
+                        }
+                    }
+                    Answered | Sent => {}
+                }
+            }
+            count(calls.message());
+            let left = usize::from(matches!(calls.calls.get(&1), Some(Call::Answered(_))));
+            assert_eq!(good + bad + left, given, "order {order}");
+            assert!(!(cancelled_first && good > 0), "order {order}");
+        }
+    }
+}

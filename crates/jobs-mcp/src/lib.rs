@@ -1,0 +1,33 @@
+//! The job tools for any MCP client: a handler on `rmcp` over the seam.
+//!
+//! - [`McpServer`] takes a registry and a list of tools ([`jobs::tool::Tool`]) and serves them;
+//!   [`McpServer::serve_stdio`] is the usual way.
+//! - A host of `rmcp` mounts them itself: a [`Connection`] gives the [`Handler`] and watches the
+//!   transport.
+//!
+//! What makes it differ from a list of functions behind a protocol: an answer counts only once it
+//! was delivered. The receipts of an answer are kept until the session's next message shows that
+//! it has arrived, and are dropped when its request is cancelled (`ledger`). The ends of jobs that
+//! nobody has told yet come as a block of their own in front of the next answer (`notices`).
+//!
+//! Only this crate names `rmcp`.
+
+mod config;
+mod connection;
+mod content;
+mod error;
+mod handler;
+mod ledger;
+mod notices;
+mod patience;
+mod server;
+mod stdio;
+mod toolbox;
+mod watch;
+
+pub use config::McpConfig;
+pub use connection::Connection;
+pub use error::McpError;
+pub use handler::Handler;
+pub use server::McpServer;
+pub use watch::Watched;
