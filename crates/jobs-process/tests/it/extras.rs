@@ -35,6 +35,8 @@ fn endless_output_ends_at_its_limit_or_when_asked_and_memory_stays_flat() {
         assert_eq!(file.metadata().expect("it is there").len(), spill_limit);
         drop(job);
 
+        // Whatever a fast machine writes in that time is below the default limit.
+        let bench = Bench::new(Containment::Supervisor);
         let mut job = bench.sh("yes");
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(2) {
