@@ -154,8 +154,9 @@ impl Supervised {
 
     /// A supervisor that cannot be written to is gone; `event` notices.
     fn send(&self, message: Message) {
-        // Two messages of eight bytes a job always fit into an empty socket.
-        let _ = self.control.try_write(&message.encode());
+        // Two messages of eight bytes a job always fit into an empty socket. Tokio's own write would
+        // refuse until its reactor has looked at the socket, and the message would be lost.
+        let _ = rustix::io::write(&self.control, &message.encode());
     }
 
     async fn receive(&mut self) -> io::Result<Option<Message>> {

@@ -223,3 +223,23 @@ fn without_a_runtime_nothing_is_started() {
         .expect_err("refused");
     assert!(error.to_string().starts_with("no runtime"), "{error}");
 }
+
+#[test]
+fn a_cancel_right_after_the_start_is_heard() {
+    let _serial = crate::support::serial();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        for rung in BOTH {
+            let bench = Bench::new(rung);
+            let process = bench.runner.start(&bench.command("sleep 60"));
+            let hooks = process.expect("started").into_hooks();
+            // No yield in between: nothing has looked at the supervisor's socket yet.
+            (hooks.cancel)(None).expect("accepted");
+            let outcome = hooks.done.await;
+            assert_eq!(outcome.detail.as_deref(), Some("signal: SIGTERM"));
+        }
+    });
+}
