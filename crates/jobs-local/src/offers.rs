@@ -209,7 +209,7 @@ impl ReporterStream {
         if more {
             self.reporter.queue.lock().add(room);
         }
-        effects.fire();
+        effects.fire(room);
         let notice = NoticeId::new(self.core.instance, job.id.clone());
         let completion = Completion::new(snapshot, room.owner.clone()?, notice);
         let delivery = Delivery::none().with_share(Some(job.share_of(ticket)));

@@ -148,7 +148,7 @@ impl Room {
         state.starting -= 1;
         self.tidy(&mut state, &mut effects);
         drop(state);
-        effects.fire();
+        effects.fire(self);
     }
 
     /// Takes a share of an ended job.
@@ -166,7 +166,7 @@ impl Room {
         let ticket = state.shares.take(expires)?;
         room_state.offerable.remove(&ended.settlement);
         if first {
-            effects.wake.extend(state.driver.take());
+            effects.driver = state.driver.take();
         }
         Some(ticket)
     }
@@ -178,7 +178,7 @@ impl Room {
         state: &mut JobState,
         effects: &mut Effects,
     ) {
-        effects.wake.extend(state.driver.take());
+        effects.driver = state.driver.take();
         let Phase::Ended(ended) = &state.phase else {
             return;
         };
@@ -207,7 +207,7 @@ impl Room {
         };
         if self.owner.is_some() && room_state.phase == RoomPhase::Open && state.shares.is_free() {
             room_state.offerable.insert(*settlement, state.commit);
-            effects.offering.push(Arc::clone(self));
+            effects.offering = true;
         }
     }
 
@@ -235,11 +235,9 @@ impl Room {
         };
         if state.live == 0 && state.starting == 0 {
             state.phase = RoomPhase::Closed;
-            if !state.visible.is_empty() {
-                effects.changed.push(Arc::clone(self));
-            }
+            effects.changed |= !state.visible.is_empty();
             crate::retention::clear(self, state, effects);
-            effects.closed.push(Arc::clone(self));
+            effects.closed = true;
         }
     }
 }

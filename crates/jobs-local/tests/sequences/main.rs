@@ -151,3 +151,22 @@ fn a_shutdown_resolves_what_waits() {
         },
     ]);
 }
+
+#[test]
+fn a_kept_kill_holds_no_forced_end_back() {
+    let start = |owner| Op::Start {
+        owner,
+        reaction: Reaction::Ignore,
+    };
+    run(&[
+        Op::Subscribe { owner: None },
+        start(Some(1)),
+        Op::Kill {
+            job: 0,
+            caller: 1,
+            by: By::Model,
+        },
+        Op::Tick { steps: 5 },
+        Op::Next { reporter: 0 },
+    ]);
+}

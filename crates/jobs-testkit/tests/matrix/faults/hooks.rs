@@ -31,7 +31,7 @@ impl Fault for TeardownsHaveNoReason {
         let start = rehooked(spec, |mut hooks| {
             let cancel = hooks.cancel;
             hooks.cancel =
-                Box::new(move |reason| cancel(reason.filter(|text| *text != "owner disposed")));
+                Arc::new(move |reason| cancel(reason.filter(|text| *text != "owner disposed")));
             hooks
         });
         jobs.start(start).await
@@ -47,7 +47,7 @@ impl Fault for ReasonsAreLost {
     async fn start(&self, jobs: &Inner, spec: JobSpec) -> Result<JobId, Error> {
         let start = rehooked(spec, |mut hooks| {
             let cancel = hooks.cancel;
-            hooks.cancel = Box::new(move |_| cancel(None));
+            hooks.cancel = Arc::new(move |_| cancel(None));
             hooks
         });
         jobs.start(start).await
@@ -63,7 +63,7 @@ impl Fault for FailedCancelsAreAccepted {
     async fn start(&self, jobs: &Inner, spec: JobSpec) -> Result<JobId, Error> {
         let start = rehooked(spec, |mut hooks| {
             let cancel = hooks.cancel;
-            hooks.cancel = Box::new(move |reason| {
+            hooks.cancel = Arc::new(move |reason| {
                 drop(call(|| cancel(reason)));
                 Ok(())
             });
@@ -84,7 +84,7 @@ impl Fault for TeardownsAlwaysKill {
             let (cancel, done) = (hooks.cancel, hooks.done);
             let disposed = Arc::new(AtomicBool::new(false));
             let seen = Arc::clone(&disposed);
-            hooks.cancel = Box::new(move |reason| {
+            hooks.cancel = Arc::new(move |reason| {
                 seen.fetch_or(reason == Some("owner disposed"), Ordering::SeqCst);
                 cancel(reason)
             });
@@ -149,7 +149,7 @@ impl Fault for PanicsOfOwnersOfHooksPoison {
                 cancel: Some(hooks.cancel),
                 poisoned,
             };
-            hooks.cancel = Box::new(move |reason| match &watched.cancel {
+            hooks.cancel = Arc::new(move |reason| match &watched.cancel {
                 Some(cancel) => cancel(reason),
                 None => Ok(()),
             });
@@ -217,7 +217,7 @@ impl Fault for ProducersExcludeStarts {
             let _busy = Busy::new(&count);
             let mut hooks = starter(id)?;
             let cancel = BusyDrop(Some(hooks.cancel), Arc::clone(&count));
-            hooks.cancel = Box::new(move |reason| {
+            hooks.cancel = Arc::new(move |reason| {
                 let _busy = Busy::new(&cancel.1);
                 cancel.0.as_ref().map_or(Ok(()), |cancel| cancel(reason))
             });
@@ -228,7 +228,7 @@ impl Fault for ProducersExcludeStarts {
             }));
             if let Some(detail) = hooks.detail {
                 let count = Arc::clone(&count);
-                hooks.detail = Some(Box::new(move || {
+                hooks.detail = Some(Arc::new(move || {
                     let _busy = Busy::new(&count);
                     detail()
                 }));
