@@ -13,6 +13,7 @@
 
 pub mod effort;
 pub mod figure;
+pub mod population;
 pub mod rows;
 pub mod side;
 pub mod stage;

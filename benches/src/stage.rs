@@ -1,6 +1,5 @@
 //! What the rows play on: a runtime, and a registry with its owners.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use jobs::{Caller, Hooks, JobId, JobRegistry, JobSpec, Outcome, Owner, Registration, Scope};
@@ -24,13 +23,25 @@ pub struct Stage {
     _controller: Registration,
 }
 
-/// An owner and the caller that it is.
+/// An owner and the caller that it is. Methods, for the reason of [`Stage::jobs`].
 #[derive(Debug)]
 pub struct Actor {
+    owner: Owner,
+    caller: Caller,
+}
+
+impl Actor {
     /// The owner.
-    pub owner: Owner,
+    #[must_use]
+    pub fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
     /// Who it is when it calls.
-    pub caller: Caller,
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
 }
 
 impl Stage {
@@ -40,13 +51,9 @@ impl Stage {
         Self::with(Config::default())
     }
 
-    /// A registry that keeps every finished job.
+    /// A registry with these bounds.
     #[must_use]
-    pub fn that_keeps() -> Self {
-        Self::with(Config::default().with_max_finished_jobs_per_owner(NonZeroU32::MAX))
-    }
-
-    fn with(config: Config) -> Self {
+    pub fn with(config: Config) -> Self {
         let jobs = LocalJobRegistry::new(config).expect("the bounds are valid");
         let controller = jobs.controller("bench", &Scope::root());
         Self {
