@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: the benchmarks of the package `jobs-bench`.
 
 use crate::workspace::{Workspace, execute};
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 /// The package of the benchmarks.
 pub(crate) const PACKAGE: &str = "jobs-bench";
@@ -12,25 +12,29 @@ pub(crate) struct Args {
     /// Run each benchmark once, to see that it works
     #[arg(long)]
     pub(crate) smoke: bool,
-    /// Run only benchmarks whose names contain this
-    pub(crate) filter: Option<String>,
+    /// Measure this row alone, such as B1, and print it
+    #[arg(long)]
+    pub(crate) row: Option<String>,
 }
 
 /// Runs the benchmarks.
 ///
 /// # Errors
 ///
-/// If there are none, or one fails.
+/// If one fails.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
-    ensure!(
-        workspace.has(PACKAGE),
-        "there are no benchmarks: the workspace has no package {PACKAGE}"
-    );
-    let mut bench = workspace.cargo();
-    bench.args(["bench", "--package", PACKAGE, "--"]);
     if args.smoke {
-        bench.arg("--test");
+        let mut bench = workspace.cargo();
+        bench.args(["bench", "--package", PACKAGE, "--", "--test"]);
+        execute(&mut bench)?;
     }
-    bench.args(&args.filter);
-    execute(&mut bench)
+    let mut rows = workspace.cargo();
+    rows.args(["run", "--quiet", "--release", "--package", PACKAGE, "--"]);
+    if args.smoke {
+        rows.arg("--smoke");
+    }
+    if let Some(row) = &args.row {
+        rows.args(["--row", row]);
+    }
+    execute(&mut rows)
 }

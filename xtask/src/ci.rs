@@ -84,7 +84,7 @@ fn models(workspace: &Workspace) -> Result<()> {
 fn benches(workspace: &Workspace) -> Result<()> {
     let args = bench::Args {
         smoke: true,
-        filter: None,
+        ..bench::Args::default()
     };
     bench::run(workspace, &args)
 }
