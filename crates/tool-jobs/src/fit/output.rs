@@ -126,7 +126,7 @@ fn keep_counted(content: &str, suffix: &[&str], cap: NonZeroUsize, from: u64) ->
         let room = cap.get().checked_sub(marker.len() + pieces::len(suffix))?;
         let kept = text::tail(content, room);
         if kept.len() + omitted == content.len() {
-            let text = [kept, &marker].concat() + &suffix.concat();
+            let text = [&[kept, &marker], suffix].concat().concat();
             return Some(Fitted { text, omitted });
         }
         omitted = content.len() - kept.len();
