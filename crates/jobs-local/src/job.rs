@@ -188,8 +188,8 @@ impl Job {
     /// The job as it is now; with a share, if the answer will carry the
     /// terminal state.
     pub(crate) fn share(self: &Arc<Self>) -> (Snapshot, Option<Share>) {
-        let (mut snapshot, hook, ticket) = self.locked(|room, room_state, state, effects| {
-            let ticket = room.take_share(room_state, state, effects);
+        let (mut snapshot, hook, ticket) = self.locked(|room, room_state, state, _| {
+            let ticket = room.take_share(room_state, state);
             (self.project(state), state.detail_hook(), ticket)
         });
         self.add_detail(&mut snapshot, hook);

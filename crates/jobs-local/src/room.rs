@@ -156,18 +156,13 @@ impl Room {
         &self,
         room_state: &mut RoomState,
         state: &mut JobState,
-        effects: &mut Effects,
     ) -> Option<u64> {
         let Phase::Ended(ended) = &state.phase else {
             return None;
         };
         let expires = Instant::now().checked_add(self.core.config.share_lease);
-        let first = state.shares.is_free();
         let ticket = state.shares.take(expires)?;
         room_state.offerable.remove(&ended.settlement);
-        if first {
-            effects.driver = state.driver.take();
-        }
         Some(ticket)
     }
 
