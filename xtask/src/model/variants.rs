@@ -139,6 +139,21 @@ mod tests {
     }
 
     #[test]
+    fn every_variant_fits_its_file() {
+        let workspace = Workspace::find().expect("this workspace");
+        let variants = variants(&workspace).expect("the lists");
+        assert!(!variants.is_empty());
+        for variant in variants {
+            let file = workspace
+                .root()
+                .join(&variant.directory)
+                .join(&variant.file);
+            let text = fs::read_to_string(file).expect("a source");
+            variant.apply(&text).expect("a text that is there once");
+        }
+    }
+
+    #[test]
     fn a_copy_is_broken_only_for_a_while() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let source = directory.path().join("source");
