@@ -12,6 +12,7 @@ use jobs_process::{BashTool, ProcessError, ProcessRunner};
 use tool_jobs::JobTools;
 
 use crate::exit::Exit;
+use crate::http::{HttpError, HttpSettings};
 use crate::settings::{Flags, MCP, PROCESS, Row, Settings, SettingsError};
 use crate::signals::Signals;
 
@@ -84,6 +85,8 @@ pub(crate) enum Failed {
     Jobs(#[from] jobs::Error),
     #[error(transparent)]
     Server(#[from] McpError),
+    #[error(transparent)]
+    Http(#[from] HttpError),
     #[error("cannot listen to signals: {0}")]
     Signals(std::io::Error),
 }
@@ -99,9 +102,11 @@ impl From<&Failed> for Exit {
     fn from(failed: &Failed) -> Self {
         match failed {
             Failed::Settings(error) if error.is_environment() => Self::Environment,
+            Failed::Http(error) if error.is_environment() => Self::Environment,
             Failed::Settings(_)
+            | Failed::Http(_)
             | Failed::Registry(_)
-            | Failed::Server(McpError::Config(_))
+            | Failed::Server(McpError::Config(_) | McpError::Exposed { .. })
             | Failed::Process {
                 error: ProcessError::Config(_),
             } => Self::Usage,
@@ -137,12 +142,16 @@ async fn serve(args: &McpArgs) -> Result<(), Failed> {
         server,
         mounted: _mounted,
     } = Composition::new(&settings)?;
+    let http: HttpSettings = settings.read("http")?;
     if args.print_config {
         print!("{}", settings.print());
         return Ok(());
     }
     let signals = Signals::listen().map_err(Failed::Signals)?;
-    let served = server.serve_stdio(signals.stop()).await;
+    let served = match http.open().await? {
+        Some(http) => http.serve(&server, signals.stop()).await,
+        None => server.serve_stdio(signals.stop()).await,
+    };
     registry.shutdown().await;
     Ok(served?)
 }

@@ -1,4 +1,4 @@
-//! `agent-jobs mcp` over standard input and output, in raw JSON-RPC.
+//! `agent-jobs mcp` over standard input and output, and over HTTP, in raw JSON-RPC.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -7,5 +7,7 @@
 
 mod delivery;
 mod ends;
+mod http;
 mod support;
 mod tools;
+mod web;

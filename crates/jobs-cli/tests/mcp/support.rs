@@ -242,7 +242,7 @@ impl Client {
 }
 
 /// The lines of a stream, read by a thread so that the writer never waits.
-fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+pub(crate) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
