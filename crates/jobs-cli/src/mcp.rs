@@ -19,11 +19,15 @@ use crate::signals::Signals;
 const ROWS: &[&[Row]] = &[MCP, PROCESS];
 
 /// What models are told of the tools, where a client passes it on.
-const INSTRUCTIONS: &str = "Shell commands as background jobs. Remember the ids of jobs. The end \
-    of a job is reported in front of the next answer of any of these tools, so do not poll, sleep, \
-    or do its work a second time; go on with something independent. Before your final answer, \
-    collect what matters with job_output (wait only if you are blocked) and stop with job_kill \
-    what no longer does.";
+fn instructions(prefix: &str) -> String {
+    format!(
+        "Shell commands as background jobs. Remember the ids of jobs. The end of a job is reported \
+         in front of the next answer of any of these tools, so do not poll, sleep, or do its work \
+         a second time; go on with something independent. Before your final answer, collect what \
+         matters with {prefix}job_output (wait only if you are blocked) and stop with \
+         {prefix}job_kill what no longer does."
+    )
+}
 
 /// The arguments of the command.
 #[derive(Debug, Args)]
@@ -176,9 +180,10 @@ impl Composition {
         let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(bash)];
         tools.extend(mounted.tools());
         let config: McpConfig = settings.read("mcp")?;
+        let instructions = instructions(config.tool_prefix());
         let config = config
             .with_identity("agent-jobs", env!("CARGO_PKG_VERSION"))
-            .with_instructions(INSTRUCTIONS);
+            .with_instructions(instructions);
         let server = McpServer::new(Arc::clone(&registry), tools, config)?;
         Ok(Self {
             registry,

@@ -81,7 +81,7 @@ impl Handler {
         let (result, delivery) = reply.into_parts();
         let mut receipts = vec![delivery];
         // After the body: what it reports is not announced in front of it.
-        let front = notices::collect(&**registry, &owner, config.notice_limit).map(|notices| {
+        let front = notices::collect(&**registry, &owner, config).map(|notices| {
             receipts.extend(notices.told);
             notices.block
         });

@@ -307,6 +307,21 @@ fn an_owner_that_is_idle_ends_unless_it_has_a_live_job() {
 }
 
 #[test]
+fn clients_that_vanish_do_not_fill_the_server_with_sessions() {
+    let server = single_user();
+    let busy = Session::open(&server, None, "2025-06-18");
+    let process = busy.start_lasting();
+    let first = Session::open(&server, None, "2025-06-18");
+    for _ in 0..1_000 {
+        let opened = server.send("POST", &[], &initialize("2025-06-18"));
+        assert_eq!(opened.status, 200);
+    }
+    assert_eq!(first.post_call("job_list", json!({})).status, 404);
+    assert_eq!(busy.post_call("job_list", json!({})).status, 200);
+    assert!(process.is_alive());
+}
+
+#[test]
 fn signals_end_all_owners() {
     let server = with_tokens();
     let session = Session::open(&server, Some(ANN), "2025-06-18");

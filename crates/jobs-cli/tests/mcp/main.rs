@@ -5,9 +5,11 @@
     reason = "callers write the values where they pass them"
 )]
 
+mod cancellations;
 mod delivery;
 mod ends;
 mod http;
+mod load;
 mod support;
 mod tools;
 mod web;

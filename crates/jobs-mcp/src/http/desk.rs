@@ -121,6 +121,22 @@ impl Desk {
         }
     }
 
+    /// Sees to it that there are fewer sessions than `most`: the one that was silent for longest, and
+    /// has no live job, ends. Whether there is room.
+    pub(super) async fn make_room(&self, most: usize, sessions: &Sessions) -> bool {
+        if self.seats.lock().sessions.len() < most {
+            return true;
+        }
+        match self.idle_sessions(Duration::ZERO).await.first() {
+            Some(key) => {
+                tracing::warn!(session = %key, "too many sessions: one that is idle ends");
+                sessions.end(key).await;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Ends the owners that have no live job and were not heard of for so long.
     pub(super) async fn end_idle(&self, limit: Duration, sessions: &Sessions) {
         for key in self.idle_sessions(limit).await {
@@ -133,17 +149,19 @@ impl Desk {
         }
     }
 
+    /// Those that were silent for longer than `limit` and have no live job; the longest first.
     async fn idle_sessions(&self, limit: Duration) -> Vec<SessionKey> {
-        let silent: Vec<(SessionKey, Owner)> = {
+        let mut silent: Vec<(Instant, SessionKey, Owner)> = {
             let seats = self.seats.lock();
-            let silent = |session: &&Session| session.seen.elapsed() > limit;
             let of = |(key, session): (&SessionKey, &Session)| {
-                silent(&session).then(|| (key.clone(), session.connection.owner().clone()))
+                let owner = session.connection.owner();
+                (session.seen.elapsed() > limit).then(|| (session.seen, key.clone(), owner.clone()))
             };
             seats.sessions.iter().filter_map(of).collect()
         };
+        silent.sort_by_key(|(seen, ..)| *seen);
         let mut idle = Vec::new();
-        for (key, owner) in silent {
+        for (_, key, owner) in silent {
             if !self.has_live_jobs(&owner).await {
                 idle.push(key);
             }

@@ -19,6 +19,18 @@ use crate::watch::Watched;
 /// The id of a session, as the SDK makes it.
 pub(super) type SessionKey = Arc<str>;
 
+/// How many there may be at once. A client that vanishes leaves its session behind.
+const MOST: usize = 1_000;
+
+/// Why there is no session.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SessionError {
+    #[error("no more than {MOST} sessions: each has a live job")]
+    Full,
+    #[error(transparent)]
+    Inner(#[from] LocalSessionManagerError),
+}
+
 /// The sessions.
 #[derive(Debug)]
 pub(super) struct Sessions {
@@ -42,10 +54,13 @@ impl Sessions {
 }
 
 impl SessionManager for Sessions {
-    type Error = LocalSessionManagerError;
+    type Error = SessionError;
     type Transport = Watched<WorkerTransport<LocalSessionWorker>>;
 
     async fn create_session(&self) -> Result<(SessionKey, Self::Transport), Self::Error> {
+        if !self.desk.make_room(MOST, self).await {
+            return Err(SessionError::Full);
+        }
         let (key, transport) = self.inner.create_session().await?;
         let connection = self.desk.open(Arc::clone(&key));
         Ok((key, connection.watch(transport)))
@@ -56,18 +71,18 @@ impl SessionManager for Sessions {
         key: &SessionKey,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        self.inner.initialize_session(key, message).await
+        Ok(self.inner.initialize_session(key, message).await?)
     }
 
     async fn has_session(&self, key: &SessionKey) -> Result<bool, Self::Error> {
-        self.inner.has_session(key).await
+        Ok(self.inner.has_session(key).await?)
     }
 
     /// By the client's wish, by the desk's, or after the session has ended: its jobs end too.
     async fn close_session(&self, key: &SessionKey) -> Result<(), Self::Error> {
         let closed = self.inner.close_session(key).await;
         self.desk.end_session(key).await;
-        closed
+        Ok(closed?)
     }
 
     async fn create_stream(
@@ -75,7 +90,7 @@ impl SessionManager for Sessions {
         key: &SessionKey,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.create_stream(key, message).await
+        Ok(self.inner.create_stream(key, message).await?)
     }
 
     async fn accept_message(
@@ -83,14 +98,14 @@ impl SessionManager for Sessions {
         key: &SessionKey,
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
-        self.inner.accept_message(key, message).await
+        Ok(self.inner.accept_message(key, message).await?)
     }
 
     async fn create_standalone_stream(
         &self,
         key: &SessionKey,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.create_standalone_stream(key).await
+        Ok(self.inner.create_standalone_stream(key).await?)
     }
 
     async fn resume(
@@ -98,6 +113,6 @@ impl SessionManager for Sessions {
         key: &SessionKey,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.inner.resume(key, last_event_id).await
+        Ok(self.inner.resume(key, last_event_id).await?)
     }
 }
