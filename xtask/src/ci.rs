@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check, one step after the other.
 
 use crate::workspace::{Workspace, execute};
-use crate::{bench, deny, model, tidy};
+use crate::{bench, clients, deny, model, tidy};
 use anyhow::{Result, bail};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -33,6 +33,9 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             deny::run(workspace, &deny::Args::default())
         }),
         ("model", models),
+        ("clients", |workspace| {
+            clients::run(workspace, &clients::Args::default())
+        }),
     ]);
     if workspace.has(bench::PACKAGE) {
         steps.push(("bench", benches));

@@ -4,6 +4,7 @@
 
 mod bench;
 mod ci;
+mod clients;
 mod deny;
 mod docs;
 mod model;
@@ -38,6 +39,8 @@ enum Command {
     Model(model::Args),
     /// Run the process producer under load and at length
     Stress(stress::Args),
+    /// Drive the MCP server with the official SDKs and the inspector
+    Clients(clients::Args),
     /// Run the benchmarks
     Bench(bench::Args),
 }
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Deny(args) => deny::run(&workspace, &args),
         Command::Model(args) => model::run(&workspace, &args),
         Command::Stress(args) => stress::run(&workspace, &args),
+        Command::Clients(args) => clients::run(&workspace, &args),
         Command::Bench(args) => bench::run(&workspace, &args),
     });
     match outcome {
