@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check, one step after the other.
 
 use crate::workspace::{Workspace, execute};
-use crate::{bench, deny, model, tidy};
+use crate::{bench, conformance, deny, model, tidy};
 use anyhow::{Result, bail};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -33,6 +33,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             deny::run(workspace, &deny::Args::default())
         }),
         ("model", models),
+        ("matrix", matrix),
     ]);
     if workspace.has(bench::PACKAGE) {
         steps.push(("bench", benches));
@@ -79,6 +80,10 @@ fn models(workspace: &Workspace) -> Result<()> {
         filter: None,
     };
     model::run(workspace, &args)
+}
+
+fn matrix(workspace: &Workspace) -> Result<()> {
+    conformance::run(workspace, &conformance::Args { matrix: true })
 }
 
 fn benches(workspace: &Workspace) -> Result<()> {

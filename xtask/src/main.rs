@@ -4,6 +4,7 @@
 
 mod bench;
 mod ci;
+mod conformance;
 mod deny;
 mod docs;
 mod model;
@@ -38,6 +39,8 @@ enum Command {
     Model(model::Args),
     /// Run the process producer under load and at length
     Stress(stress::Args),
+    /// Run the contract's cases, or break each clause and show which cases notice
+    Conformance(conformance::Args),
     /// Run the benchmarks
     Bench(bench::Args),
 }
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Deny(args) => deny::run(&workspace, &args),
         Command::Model(args) => model::run(&workspace, &args),
         Command::Stress(args) => stress::run(&workspace, &args),
+        Command::Conformance(args) => conformance::run(&workspace, &args),
         Command::Bench(args) => bench::run(&workspace, &args),
     });
     match outcome {
