@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check, one step after the other.
 
 use crate::workspace::{Workspace, execute};
-use crate::{bench, conformance, deny, model, tidy};
+use crate::{bench, conformance, deny, model, soak, tidy};
 use anyhow::{Result, bail};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -34,6 +34,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         }),
         ("model", models),
         ("matrix", matrix),
+        ("soak", short_soak),
     ]);
     if workspace.has(bench::PACKAGE) {
         steps.push(("bench", benches));
@@ -84,6 +85,17 @@ fn models(workspace: &Workspace) -> Result<()> {
 
 fn matrix(workspace: &Workspace) -> Result<()> {
     conformance::run(workspace, &conformance::Args { matrix: true })
+}
+
+fn short_soak(workspace: &Workspace) -> Result<()> {
+    let args = soak::Args {
+        minutes: 1.0 / 6.0,
+        owners: 200,
+        threads: 2,
+        rest: 20,
+        fault: None,
+    };
+    soak::run(workspace, &args)
 }
 
 fn benches(workspace: &Workspace) -> Result<()> {

@@ -8,6 +8,7 @@ mod conformance;
 mod deny;
 mod docs;
 mod model;
+mod soak;
 mod stress;
 mod tidy;
 mod tokens;
@@ -41,6 +42,8 @@ enum Command {
     Stress(stress::Args),
     /// Run the contract's cases, or break each clause and show which cases notice
     Conformance(conformance::Args),
+    /// Let hundreds of owners use a registry at random, and look for losses and leaks
+    Soak(soak::Args),
     /// Run the benchmarks
     Bench(bench::Args),
 }
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Command::Model(args) => model::run(&workspace, &args),
         Command::Stress(args) => stress::run(&workspace, &args),
         Command::Conformance(args) => conformance::run(&workspace, &args),
+        Command::Soak(args) => soak::run(&workspace, &args),
         Command::Bench(args) => bench::run(&workspace, &args),
     });
     match outcome {
