@@ -15,6 +15,7 @@ use std::time::Duration;
 use futures_core::Stream as _;
 use jobs::{
     Cause, Checker, Completion, Completions, JobId, JobRegistry, Owner, Receipt, Snapshot, Status,
+    Violation,
 };
 use parking_lot::Mutex;
 use tokio::task::{JoinHandle, yield_now};
@@ -32,7 +33,9 @@ pub(crate) struct Desk {
 
 #[derive(Default)]
 struct Ledger {
-    checker: Checker,
+    /// What the session saw, in its order; and what reporters did, in theirs.
+    looks: Checker,
+    tellings: Checker,
     told: HashMap<JobId, Told>,
     /// A kill by the model was delivered: it tells an end that it caused.
     killed: HashSet<JobId>,
@@ -108,7 +111,13 @@ impl Desk {
 
     /// Somebody looks: nothing may break a rule of snapshots.
     pub(crate) fn look(&self, list: &[Snapshot]) {
-        if self.ledger.lock().checker.see_list(list).is_err() {
+        let held = self.ledger.lock().looks.see_list(list);
+        self.hold(held);
+    }
+
+    fn hold(&self, checked: Result<(), Violation>) {
+        if let Err(violation) = checked {
+            eprintln!("soak: {violation}");
             self.tally.violations.add();
         }
     }
@@ -178,9 +187,7 @@ impl Desk {
     fn commit(&self, ledger: &mut Ledger, offer: Receipt<Completion>) {
         let session = offer.owner.session.clone();
         let completion = offer.commit();
-        if ledger.checker.told(&completion, &session).is_err() {
-            self.tally.violations.add();
-        }
+        self.hold(ledger.tellings.told(&completion, &session));
         match ledger.told.insert(completion.job.id, Told::Notice) {
             None => self.tally.notices.add(),
             Some(Told::Answer) => self.tally.overlaps.add(),
