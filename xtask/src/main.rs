@@ -5,9 +5,11 @@
 mod bench;
 mod ci;
 mod clients;
+mod conformance;
 mod deny;
 mod docs;
 mod model;
+mod soak;
 mod stress;
 mod tidy;
 mod tokens;
@@ -41,6 +43,10 @@ enum Command {
     Stress(stress::Args),
     /// Drive the MCP server with the official SDKs and the inspector
     Clients(clients::Args),
+    /// Run the contract's cases, or break each clause and show which cases notice
+    Conformance(conformance::Args),
+    /// Let hundreds of owners use a registry at random, and look for losses and leaks
+    Soak(soak::Args),
     /// Run the benchmarks
     Bench(bench::Args),
 }
@@ -54,6 +60,8 @@ fn main() -> ExitCode {
         Command::Model(args) => model::run(&workspace, &args),
         Command::Stress(args) => stress::run(&workspace, &args),
         Command::Clients(args) => clients::run(&workspace, &args),
+        Command::Conformance(args) => conformance::run(&workspace, &args),
+        Command::Soak(args) => soak::run(&workspace, &args),
         Command::Bench(args) => bench::run(&workspace, &args),
     });
     match outcome {

@@ -4,16 +4,16 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use crate::harness::Settings;
 use async_trait::async_trait;
 use jobs::{
     Caller, Changes, Completions, Delta, Error, JobId, JobRegistry, JobSpec, Kill, KilledBy, Owner,
     OwnerKey, Receipt, Registration, Scope, SessionId, Snapshot,
 };
-use jobs_testkit::Settings;
 
 /// What a fault does to each method; every default does nothing.
 #[async_trait]
-pub(crate) trait Fault: Send + Sync + 'static {
+pub(super) trait Fault: Send + Sync + 'static {
     fn configure(&self, settings: &mut Settings) {
         let _unchanged = settings;
     }
@@ -92,12 +92,12 @@ pub(crate) trait Fault: Send + Sync + 'static {
 }
 
 /// The registry that works.
-pub(crate) type Inner = Arc<dyn JobRegistry>;
+pub(super) type Inner = Arc<dyn JobRegistry>;
 
 /// The registry that does not.
-pub(crate) struct Broken {
-    pub(crate) jobs: Inner,
-    pub(crate) fault: Box<dyn Fault>,
+pub(super) struct Broken {
+    pub(super) jobs: Inner,
+    pub(super) fault: Box<dyn Fault>,
 }
 
 #[async_trait]

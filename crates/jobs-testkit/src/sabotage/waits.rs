@@ -5,12 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jobs::{Caller, Cause, Delivery, Error, JobId, Receipt, Scope, Snapshot, Status};
 
+use super::broken::{Fault, Inner};
 use super::kills::tell_the_end;
-use crate::broken::{Fault, Inner};
 
 /// C-50: a wait for a job that a teardown ended never resolves.
 #[derive(Default)]
-pub(crate) struct WaitsMissTeardowns;
+pub(super) struct WaitsMissTeardowns;
 
 #[async_trait]
 impl Fault for WaitsMissTeardowns {
@@ -33,7 +33,7 @@ impl Fault for WaitsMissTeardowns {
 
 /// C-51: a wait holds no share.
 #[derive(Default)]
-pub(crate) struct WaitsHoldNoShare;
+pub(super) struct WaitsHoldNoShare;
 
 #[async_trait]
 impl Fault for WaitsHoldNoShare {
@@ -51,7 +51,7 @@ impl Fault for WaitsHoldNoShare {
 
 /// C-50: a wait ends when the job is stopping.
 #[derive(Default)]
-pub(crate) struct WaitsEndAtTheStop;
+pub(super) struct WaitsEndAtTheStop;
 
 #[async_trait]
 impl Fault for WaitsEndAtTheStop {
@@ -80,7 +80,7 @@ impl Fault for WaitsEndAtTheStop {
 
 /// C-51: a wait that is dropped goes on, and tells.
 #[derive(Default)]
-pub(crate) struct DroppedWaitsTell;
+pub(super) struct DroppedWaitsTell;
 
 #[async_trait]
 impl Fault for DroppedWaitsTell {
@@ -97,7 +97,7 @@ impl Fault for DroppedWaitsTell {
 
 /// C-64: waiters are released by way of another task, so after the changes.
 #[derive(Default)]
-pub(crate) struct WaitersAreLate;
+pub(super) struct WaitersAreLate;
 
 #[async_trait]
 impl Fault for WaitersAreLate {

@@ -11,8 +11,8 @@ use jobs::{
     CancelHook, Error, Hooks, JobId, JobSpec, Outcome, OutputSource, ProducerError, Rendered,
 };
 
+use super::broken::{Fault, Inner};
 use super::starts::unavailable;
-use crate::broken::{Fault, Inner};
 
 /// Lets `change` have the hooks of a job before the registry gets them.
 fn rehooked(mut spec: JobSpec, change: impl FnOnce(Hooks) -> Hooks + Send + 'static) -> JobSpec {
@@ -23,7 +23,7 @@ fn rehooked(mut spec: JobSpec, change: impl FnOnce(Hooks) -> Hooks + Send + 'sta
 
 /// C-71: a teardown gives no reason.
 #[derive(Default)]
-pub(crate) struct TeardownsHaveNoReason;
+pub(super) struct TeardownsHaveNoReason;
 
 #[async_trait]
 impl Fault for TeardownsHaveNoReason {
@@ -40,7 +40,7 @@ impl Fault for TeardownsHaveNoReason {
 
 /// C-40: no reason reaches the producer.
 #[derive(Default)]
-pub(crate) struct ReasonsAreLost;
+pub(super) struct ReasonsAreLost;
 
 #[async_trait]
 impl Fault for ReasonsAreLost {
@@ -56,7 +56,7 @@ impl Fault for ReasonsAreLost {
 
 /// C-72: a cancel that fails counts as one that was accepted.
 #[derive(Default)]
-pub(crate) struct FailedCancelsAreAccepted;
+pub(super) struct FailedCancelsAreAccepted;
 
 #[async_trait]
 impl Fault for FailedCancelsAreAccepted {
@@ -75,7 +75,7 @@ impl Fault for FailedCancelsAreAccepted {
 
 /// C-71: whatever ends after a teardown's cancel was killed.
 #[derive(Default)]
-pub(crate) struct TeardownsAlwaysKill;
+pub(super) struct TeardownsAlwaysKill;
 
 #[async_trait]
 impl Fault for TeardownsAlwaysKill {
@@ -103,7 +103,7 @@ impl Fault for TeardownsAlwaysKill {
 
 /// C-05: a panic in `done` completes the job.
 #[derive(Default)]
-pub(crate) struct PanicsComplete;
+pub(super) struct PanicsComplete;
 
 #[async_trait]
 impl Fault for PanicsComplete {
@@ -120,7 +120,7 @@ impl Fault for PanicsComplete {
 
 /// C-05: after a panic in a starter or in the drop of hooks no job starts.
 #[derive(Default)]
-pub(crate) struct PanicsOfOwnersOfHooksPoison(Arc<AtomicBool>);
+pub(super) struct PanicsOfOwnersOfHooksPoison(Arc<AtomicBool>);
 
 /// A cancel hook whose drop is watched.
 struct Watched {
@@ -165,7 +165,7 @@ impl Fault for PanicsOfOwnersOfHooksPoison {
 
 /// C-06: no job starts while a producer's code runs.
 #[derive(Default)]
-pub(crate) struct ProducersExcludeStarts(Arc<AtomicUsize>);
+pub(super) struct ProducersExcludeStarts(Arc<AtomicUsize>);
 
 struct Busy(Arc<AtomicUsize>);
 

@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use jobs::{Caller, Delta, Error, JobId, Owner, OwnerKey, Scope, SessionId, Snapshot, State};
 use parking_lot::Mutex;
 
-use crate::broken::{Fault, Inner};
+use super::broken::{Fault, Inner};
 
 /// C-01: an unknown job is called foreign.
 #[derive(Default)]
-pub(crate) struct UnknownIsForeign;
+pub(super) struct UnknownIsForeign;
 
 #[async_trait]
 impl Fault for UnknownIsForeign {
@@ -29,7 +29,7 @@ impl Fault for UnknownIsForeign {
 
 /// C-02: a foreign job is called unknown.
 #[derive(Default)]
-pub(crate) struct ForeignIsUnknown;
+pub(super) struct ForeignIsUnknown;
 
 #[async_trait]
 impl Fault for ForeignIsUnknown {
@@ -52,7 +52,7 @@ impl Fault for ForeignIsUnknown {
 
 /// C-03: nobody may observe unowned jobs.
 #[derive(Default)]
-pub(crate) struct UnownedIsClosed;
+pub(super) struct UnownedIsClosed;
 
 #[async_trait]
 impl Fault for UnownedIsClosed {
@@ -74,7 +74,7 @@ impl Fault for UnownedIsClosed {
 
 /// C-04: after a shutdown the list is empty.
 #[derive(Default)]
-pub(crate) struct ListsAfterShutdown;
+pub(super) struct ListsAfterShutdown;
 
 #[async_trait]
 impl Fault for ListsAfterShutdown {
@@ -88,7 +88,7 @@ impl Fault for ListsAfterShutdown {
 
 /// C-20: a list tells what it shows.
 #[derive(Default)]
-pub(crate) struct ListsTell;
+pub(super) struct ListsTell;
 
 #[async_trait]
 impl Fault for ListsTell {
@@ -105,7 +105,7 @@ impl Fault for ListsTell {
 
 /// C-21: the detail of an end is gone once it was told.
 #[derive(Default)]
-pub(crate) struct ToldEndsForget;
+pub(super) struct ToldEndsForget;
 
 #[async_trait]
 impl Fault for ToldEndsForget {
@@ -122,7 +122,7 @@ impl Fault for ToldEndsForget {
 
 /// C-22: the newest job is listed first.
 #[derive(Default)]
-pub(crate) struct ListsAreReversed;
+pub(super) struct ListsAreReversed;
 
 #[async_trait]
 impl Fault for ListsAreReversed {
@@ -135,7 +135,7 @@ impl Fault for ListsAreReversed {
 
 /// C-02: only owners that the registry knows have access to their session.
 #[derive(Default)]
-pub(crate) struct SiblingsAreForeign(Mutex<Vec<OwnerKey>>);
+pub(super) struct SiblingsAreForeign(Mutex<Vec<OwnerKey>>);
 
 #[async_trait]
 impl Fault for SiblingsAreForeign {
@@ -157,7 +157,7 @@ impl Fault for SiblingsAreForeign {
 
 /// C-20: a live job says nothing of itself.
 #[derive(Default)]
-pub(crate) struct LiveJobsSayNothing;
+pub(super) struct LiveJobsSayNothing;
 
 #[async_trait]
 impl Fault for LiveJobsSayNothing {
@@ -172,7 +172,7 @@ impl Fault for LiveJobsSayNothing {
 
 /// C-21: the facts of an end are lost.
 #[derive(Default)]
-pub(crate) struct FactsAreLost;
+pub(super) struct FactsAreLost;
 
 #[async_trait]
 impl Fault for FactsAreLost {

@@ -4,10 +4,6 @@
 //! Every fault names the cases that fail under it; all others must pass. Run
 //! with `--nocapture` to see the matrix.
 
-mod broken;
-mod faults;
-mod rows;
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, Once};
 
@@ -15,10 +11,8 @@ use async_trait::async_trait;
 use jobs::JobRegistry;
 use jobs_local::{Config, LocalJobRegistry, UnownedAccess};
 use jobs_testkit::conformance::CASES;
+use jobs_testkit::sabotage::{SABOTAGES, Sabotage};
 use jobs_testkit::{Harness, Settings};
-
-use broken::Broken;
-use rows::{ROWS, Row};
 
 fn local(settings: &Settings) -> Arc<dyn JobRegistry> {
     let config = Config::default()
@@ -37,46 +31,31 @@ fn local(settings: &Settings) -> Arc<dyn JobRegistry> {
     LocalJobRegistry::new(config).expect("the settings are valid")
 }
 
+struct Sabotaged(&'static Sabotage);
+
 #[async_trait]
-impl Harness for &'static Row {
+impl Harness for Sabotaged {
     async fn fresh(&self, settings: &Settings) -> Arc<dyn JobRegistry> {
-        let mut settings = settings.clone();
-        let fault = (self.fault)();
-        fault.configure(&mut settings);
-        Arc::new(Broken {
-            jobs: local(&settings),
-            fault,
-        })
+        self.0.fresh(settings, local)
     }
 }
 
+type Names = BTreeSet<&'static str>;
+
 /// The names of the cases that fail under a fault, without those in real time.
-fn noticing(row: &'static Row) -> BTreeSet<&'static str> {
+fn noticing(sabotage: &'static Sabotage) -> Names {
     CASES
         .iter()
         .filter(|case| !case.is_in_real_time())
-        .filter(|case| case.run(Arc::new(row)).is_err())
+        .filter(|case| case.run(Arc::new(Sabotaged(sabotage))).is_err())
         .map(|case| case.name)
         .collect()
 }
 
-/// Holds what the rows with numbers `at`, `at + step`, … say against the runs.
-fn check(at: usize, step: usize) -> Vec<String> {
-    let mut wrong = Vec::new();
-    for row in ROWS.iter().skip(at).step_by(step) {
-        let failed = noticing(row);
-        let declared: BTreeSet<_> = row.fails.iter().copied().collect();
-        println!("{} {}: {failed:?}", row.clause, row.name);
-        if failed != declared {
-            let more: Vec<_> = failed.difference(&declared).collect();
-            let less: Vec<_> = declared.difference(&failed).collect();
-            wrong.push(format!(
-                "{} {}: not declared {more:?}, not noticed by {less:?}",
-                row.clause, row.name
-            ));
-        }
-    }
-    wrong
+/// The rows with numbers `at`, `at + step`, …, as they were seen.
+fn rows(at: usize, step: usize) -> Vec<(usize, Names)> {
+    let numbered = SABOTAGES.iter().enumerate().skip(at).step_by(step);
+    numbered.map(|(at, row)| (at, noticing(row))).collect()
 }
 
 /// Leaves the panics of cases unprinted: here they come by the hundred.
@@ -95,37 +74,56 @@ fn quieten() {
     });
 }
 
+/// `cargo xtask conformance --matrix` reads the lines that this prints.
 #[test]
 fn matrix() {
     quieten();
     let parts = std::thread::available_parallelism().map_or(2, usize::from);
     let running: Vec<_> = (0..parts)
-        .map(|at| std::thread::spawn(move || check(at, parts)))
+        .map(|at| std::thread::spawn(move || rows(at, parts)))
         .collect();
-    let wrong: Vec<_> = running
+    let mut seen: Vec<_> = running
         .into_iter()
         .flat_map(|part| part.join().expect("a part of the matrix"))
         .collect();
+    seen.sort_unstable();
+    let mut wrong = Vec::new();
+    for (at, failed) in seen {
+        let row = &SABOTAGES[at];
+        println!("{row:?}: {failed:?}");
+        let declared: Names = row.noticed_by.iter().copied().collect();
+        if failed != declared {
+            let more: Vec<_> = failed.difference(&declared).collect();
+            let less: Vec<_> = declared.difference(&failed).collect();
+            wrong.push(format!(
+                "{row:?}: not declared {more:?}, not noticed by {less:?}"
+            ));
+        }
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn every_clause_is_broken_and_its_own_cases_notice() {
     let clauses: BTreeSet<_> = CASES.iter().map(|case| case.clause).collect();
-    let broken: BTreeSet<_> = ROWS.iter().map(|row| row.clause).collect();
+    let broken: BTreeSet<_> = SABOTAGES.iter().map(|row| row.clause).collect();
     assert_eq!(broken, clauses);
-    for row in ROWS {
+    for row in SABOTAGES {
         let own = CASES
             .iter()
             .filter(|case| case.clause == row.clause)
-            .any(|case| row.fails.contains(&case.name));
-        assert!(own, "{} {}", row.clause, row.name);
+            .any(|case| row.noticed_by.contains(&case.name));
+        assert!(own, "{row:?}");
     }
 }
 
 #[test]
 fn every_case_can_fail() {
-    let noticing: BTreeSet<_> = ROWS.iter().flat_map(|row| row.fails).copied().collect();
+    let noticing: BTreeSet<_> = SABOTAGES
+        .iter()
+        .flat_map(|row| row.noticed_by)
+        .copied()
+        .collect();
     let cases: BTreeSet<_> = CASES
         .iter()
         .filter(|case| !case.is_in_real_time())
@@ -163,9 +161,9 @@ fn every_case_in_real_time_can_fail() {
     }
     quieten();
     for (fault, name) in pairs {
-        let row = ROWS.iter().find(|row| row.name == fault).expect("a row");
+        let sabotage = Sabotage::named(fault).expect("a fault");
         let case = CASES.iter().find(|case| case.name == name);
-        let held = case.expect("a case").run(Arc::new(row));
+        let held = case.expect("a case").run(Arc::new(Sabotaged(sabotage)));
         assert!(held.is_err(), "{name} does not notice {fault}");
     }
 }

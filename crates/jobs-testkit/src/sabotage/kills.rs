@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::harness::Settings;
 use async_trait::async_trait;
 use jobs::{
     Caller, Cause, Delivery, Error, JobId, Kill, KillOutcome, KilledBy, Receipt, Snapshot, State,
     Status,
 };
-use jobs_testkit::Settings;
 use parking_lot::Mutex;
 
+use super::broken::{Fault, Inner};
 use super::committed;
-use crate::broken::{Fault, Inner};
 
 /// C-40: a kill whose cancel fails is accepted.
 #[derive(Default)]
-pub(crate) struct FailedKillsAreAccepted;
+pub(super) struct FailedKillsAreAccepted;
 
 #[async_trait]
 impl Fault for FailedKillsAreAccepted {
@@ -43,7 +43,7 @@ impl Fault for FailedKillsAreAccepted {
 
 /// C-41: a second kill cancels nothing.
 #[derive(Default)]
-pub(crate) struct SecondKillsAreIgnored;
+pub(super) struct SecondKillsAreIgnored;
 
 #[async_trait]
 impl Fault for SecondKillsAreIgnored {
@@ -67,7 +67,7 @@ impl Fault for SecondKillsAreIgnored {
 
 /// C-42: every kill counts as the model's own.
 #[derive(Default)]
-pub(crate) struct EverybodyIsTheModel;
+pub(super) struct EverybodyIsTheModel;
 
 #[async_trait]
 impl Fault for EverybodyIsTheModel {
@@ -85,7 +85,7 @@ impl Fault for EverybodyIsTheModel {
 
 /// C-43: a kill of a live job tells, delivered or not.
 #[derive(Default)]
-pub(crate) struct KillsTell;
+pub(super) struct KillsTell;
 
 #[async_trait]
 impl Fault for KillsTell {
@@ -107,7 +107,7 @@ impl Fault for KillsTell {
 
 /// C-40: the job is shown stopping before its cancel has accepted.
 #[derive(Default)]
-pub(crate) struct KillsShowEarly(AtomicBool);
+pub(super) struct KillsShowEarly(AtomicBool);
 
 #[async_trait]
 impl Fault for KillsShowEarly {
@@ -136,7 +136,7 @@ impl Fault for KillsShowEarly {
 
 /// C-41: an ended job is said to be stopping.
 #[derive(Default)]
-pub(crate) struct EndedKillsAreRequested;
+pub(super) struct EndedKillsAreRequested;
 
 #[async_trait]
 impl Fault for EndedKillsAreRequested {
@@ -156,7 +156,7 @@ impl Fault for EndedKillsAreRequested {
 
 /// C-42: a kill by the model tells whatever end there is.
 #[derive(Default)]
-pub(crate) struct ModelKillsTellEveryEnd;
+pub(super) struct ModelKillsTellEveryEnd;
 
 #[async_trait]
 impl Fault for ModelKillsTellEveryEnd {
@@ -187,7 +187,7 @@ pub(super) fn tell_the_end(jobs: &Inner, id: &JobId, caller: &Caller) {
 
 /// C-42: a kill by a user names the cause of every end.
 #[derive(Default)]
-pub(crate) struct UserKillsNameEveryCause(Mutex<HashSet<JobId>>);
+pub(super) struct UserKillsNameEveryCause(Mutex<HashSet<JobId>>);
 
 #[async_trait]
 impl Fault for UserKillsNameEveryCause {
@@ -219,7 +219,7 @@ impl Fault for UserKillsNameEveryCause {
 
 /// C-44: a job may be stopping for ever.
 #[derive(Default)]
-pub(crate) struct StoppingHasNoEnd;
+pub(super) struct StoppingHasNoEnd;
 
 impl Fault for StoppingHasNoEnd {
     fn configure(&self, settings: &mut Settings) {
@@ -229,7 +229,7 @@ impl Fault for StoppingHasNoEnd {
 
 /// C-44: the stop grace is one second, whatever it was set to.
 #[derive(Default)]
-pub(crate) struct TheStopGraceIsShort;
+pub(super) struct TheStopGraceIsShort;
 
 impl Fault for TheStopGraceIsShort {
     fn configure(&self, settings: &mut Settings) {

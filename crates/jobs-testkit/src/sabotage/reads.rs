@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use jobs::{Caller, Delivery, Delta, Error, JobId, Receipt};
 use parking_lot::Mutex;
 
+use super::broken::{Fault, Inner};
 use super::committed;
-use crate::broken::{Fault, Inner};
 
 /// C-30: a final output is given once only.
 #[derive(Default)]
-pub(crate) struct FinalOutputIsGivenOnce(Mutex<HashSet<JobId>>);
+pub(super) struct FinalOutputIsGivenOnce(Mutex<HashSet<JobId>>);
 
 #[async_trait]
 impl Fault for FinalOutputIsGivenOnce {
@@ -31,7 +31,7 @@ impl Fault for FinalOutputIsGivenOnce {
 
 /// C-31: a read of a live job uses its output up.
 #[derive(Default)]
-pub(crate) struct ReadsUseOutputUp;
+pub(super) struct ReadsUseOutputUp;
 
 #[async_trait]
 impl Fault for ReadsUseOutputUp {
@@ -52,7 +52,7 @@ impl Fault for ReadsUseOutputUp {
 
 /// C-32: a read of an ended job tells, delivered or not.
 #[derive(Default)]
-pub(crate) struct TerminalReadsTell;
+pub(super) struct TerminalReadsTell;
 
 #[async_trait]
 impl Fault for TerminalReadsTell {
@@ -72,7 +72,7 @@ impl Fault for TerminalReadsTell {
 
 /// C-33: a source that fails looks like one that has nothing.
 #[derive(Default)]
-pub(crate) struct FailedSourcesAreEmpty;
+pub(super) struct FailedSourcesAreEmpty;
 
 #[async_trait]
 impl Fault for FailedSourcesAreEmpty {
@@ -95,7 +95,7 @@ impl Fault for FailedSourcesAreEmpty {
 
 /// C-34: observing moves the cursor of the model.
 #[derive(Default)]
-pub(crate) struct ObserversMoveTheCursor;
+pub(super) struct ObserversMoveTheCursor;
 
 #[async_trait]
 impl Fault for ObserversMoveTheCursor {
@@ -117,7 +117,7 @@ impl Fault for ObserversMoveTheCursor {
 
 /// C-30: nothing is said of output that is gone.
 #[derive(Default)]
-pub(crate) struct LossesAreSilent;
+pub(super) struct LossesAreSilent;
 
 #[async_trait]
 impl Fault for LossesAreSilent {
@@ -148,7 +148,7 @@ impl Fault for LossesAreSilent {
 
 /// C-30: every read begins at the start.
 #[derive(Default)]
-pub(crate) struct ReadsBeginAtTheStart;
+pub(super) struct ReadsBeginAtTheStart;
 
 #[async_trait]
 impl Fault for ReadsBeginAtTheStart {
@@ -166,7 +166,7 @@ impl Fault for ReadsBeginAtTheStart {
 
 /// C-34: an observer gets everything, whatever it asked for.
 #[derive(Default)]
-pub(crate) struct ObserversSeeEverything;
+pub(super) struct ObserversSeeEverything;
 
 #[async_trait]
 impl Fault for ObserversSeeEverything {
@@ -184,7 +184,7 @@ impl Fault for ObserversSeeEverything {
 
 /// C-32: a read holds no share.
 #[derive(Default)]
-pub(crate) struct ReadsHoldNoShare;
+pub(super) struct ReadsHoldNoShare;
 
 #[async_trait]
 impl Fault for ReadsHoldNoShare {

@@ -10,12 +10,12 @@ use futures_core::Stream;
 use jobs::{Caller, Change, Changes, Delta, Error, JobId, News, Receipt, Scope};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::broken::{Fault, Inner};
 use super::changed;
-use crate::broken::{Fault, Inner};
 
 /// C-64: changes come by way of another task, so after the offer.
 #[derive(Default)]
-pub(crate) struct ChangesAreLate;
+pub(super) struct ChangesAreLate;
 
 struct Forwarded(UnboundedReceiver<Change>);
 
@@ -45,7 +45,7 @@ impl Fault for ChangesAreLate {
 
 /// C-66: nobody hears of unowned jobs.
 #[derive(Default)]
-pub(crate) struct UnownedIsNotHeardOf;
+pub(super) struct UnownedIsNotHeardOf;
 
 #[async_trait]
 impl Fault for UnownedIsNotHeardOf {
@@ -63,7 +63,7 @@ impl Fault for UnownedIsNotHeardOf {
 
 /// C-66: a read is a change.
 #[derive(Default)]
-pub(crate) struct ReadsAreChanges(Arc<AtomicBool>);
+pub(super) struct ReadsAreChanges(Arc<AtomicBool>);
 
 #[async_trait]
 impl Fault for ReadsAreChanges {
@@ -92,7 +92,7 @@ impl Fault for ReadsAreChanges {
 
 /// C-66: only the first observer hears anything.
 #[derive(Default)]
-pub(crate) struct OnlyOneObserverHears(AtomicBool);
+pub(super) struct OnlyOneObserverHears(AtomicBool);
 
 #[async_trait]
 impl Fault for OnlyOneObserverHears {
@@ -107,7 +107,7 @@ impl Fault for OnlyOneObserverHears {
 
 /// C-66: an observer hears of every scope.
 #[derive(Default)]
-pub(crate) struct ObserversHearEverywhere;
+pub(super) struct ObserversHearEverywhere;
 
 #[async_trait]
 impl Fault for ObserversHearEverywhere {
@@ -118,7 +118,7 @@ impl Fault for ObserversHearEverywhere {
 
 /// C-66: an observer too far behind hears nothing of it.
 #[derive(Default)]
-pub(crate) struct NobodyIsFarBehind;
+pub(super) struct NobodyIsFarBehind;
 
 #[async_trait]
 impl Fault for NobodyIsFarBehind {
@@ -136,7 +136,7 @@ impl Fault for NobodyIsFarBehind {
 
 /// C-66: an observer is told to look at everything after 1,000 owners.
 #[derive(Default)]
-pub(crate) struct ObserversAreSoonFarBehind;
+pub(super) struct ObserversAreSoonFarBehind;
 
 #[async_trait]
 impl Fault for ObserversAreSoonFarBehind {
@@ -157,7 +157,7 @@ impl Fault for ObserversAreSoonFarBehind {
 
 /// C-80: the changes of a shutdown are lost.
 #[derive(Default)]
-pub(crate) struct LastChangesAreLost(Arc<AtomicBool>);
+pub(super) struct LastChangesAreLost(Arc<AtomicBool>);
 
 #[async_trait]
 impl Fault for LastChangesAreLost {
@@ -179,7 +179,7 @@ impl Fault for LastChangesAreLost {
 
 /// C-80: a shutdown does not wait.
 #[derive(Default)]
-pub(crate) struct ShutdownsDoNotWait;
+pub(super) struct ShutdownsDoNotWait;
 
 #[async_trait]
 impl Fault for ShutdownsDoNotWait {

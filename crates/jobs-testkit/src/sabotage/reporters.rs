@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use crate::harness::Settings;
 use async_trait::async_trait;
 use futures_core::Stream;
 use jobs::{
     Caller, Completion, Completions, Delivery, Error, InstanceId, JobId, JobSpec, NoticeId,
     OwnerKey, Receipt, Registration, Scope,
 };
-use jobs_testkit::Settings;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use super::broken::{Fault, Inner};
 use super::changed;
-use crate::broken::{Fault, Inner};
 
 /// C-60: a controller serves everyone.
 #[derive(Default)]
-pub(crate) struct ControllersServeEveryone(AtomicUsize);
+pub(super) struct ControllersServeEveryone(AtomicUsize);
 
 #[async_trait]
 impl Fault for ControllersServeEveryone {
@@ -35,7 +35,7 @@ impl Fault for ControllersServeEveryone {
 
 /// C-61: a reporter of one owner hears all of them.
 #[derive(Default)]
-pub(crate) struct NarrowingIsIgnored;
+pub(super) struct NarrowingIsIgnored;
 
 #[async_trait]
 impl Fault for NarrowingIsIgnored {
@@ -46,7 +46,7 @@ impl Fault for NarrowingIsIgnored {
 
 /// C-62: the latest end is offered first.
 #[derive(Default)]
-pub(crate) struct TheLatestComesFirst;
+pub(super) struct TheLatestComesFirst;
 
 #[async_trait]
 impl Fault for TheLatestComesFirst {
@@ -71,7 +71,7 @@ impl Fault for TheLatestComesFirst {
 
 /// C-63: an offer tells, delivered or not.
 #[derive(Default)]
-pub(crate) struct OffersTell;
+pub(super) struct OffersTell;
 
 #[async_trait]
 impl Fault for OffersTell {
@@ -86,7 +86,7 @@ impl Fault for OffersTell {
 
 /// C-80: reporters outlive the registry.
 #[derive(Default)]
-pub(crate) struct ReportersNeverEnd;
+pub(super) struct ReportersNeverEnd;
 
 #[async_trait]
 impl Fault for ReportersNeverEnd {
@@ -102,7 +102,7 @@ impl Fault for ReportersNeverEnd {
 
 /// C-60: a name of a controller can be taken twice.
 #[derive(Default)]
-pub(crate) struct ControllerNamesAreFree(AtomicUsize);
+pub(super) struct ControllerNamesAreFree(AtomicUsize);
 
 #[async_trait]
 impl Fault for ControllerNamesAreFree {
@@ -114,7 +114,7 @@ impl Fault for ControllerNamesAreFree {
 
 /// C-61: what ended before the reporter came is kept from it.
 #[derive(Default)]
-pub(crate) struct LateReportersHearNothing;
+pub(super) struct LateReportersHearNothing;
 
 #[async_trait]
 impl Fault for LateReportersHearNothing {
@@ -135,7 +135,7 @@ impl Fault for LateReportersHearNothing {
 
 /// C-61: completions of unowned jobs are offered.
 #[derive(Default)]
-pub(crate) struct UnownedAreOffered(Arc<Mutex<Vec<JobId>>>);
+pub(super) struct UnownedAreOffered(Arc<Mutex<Vec<JobId>>>);
 
 #[async_trait]
 impl Fault for UnownedAreOffered {
@@ -175,7 +175,7 @@ impl Fault for UnownedAreOffered {
 
 /// C-61: a reporter hears of every scope.
 #[derive(Default)]
-pub(crate) struct ReportersHearEverywhere;
+pub(super) struct ReportersHearEverywhere;
 
 #[async_trait]
 impl Fault for ReportersHearEverywhere {
@@ -196,7 +196,7 @@ impl Stream for Forwarded {
 
 /// C-63: an offer is handed over before anybody polls.
 #[derive(Default)]
-pub(crate) struct OffersAreHandedOver;
+pub(super) struct OffersAreHandedOver;
 
 #[async_trait]
 impl Fault for OffersAreHandedOver {
@@ -220,7 +220,7 @@ impl Fault for OffersAreHandedOver {
 
 /// C-63: the first completion comes again, told or not, three times.
 #[derive(Default)]
-pub(crate) struct ToldComesAgain;
+pub(super) struct ToldComesAgain;
 
 #[async_trait]
 impl Fault for ToldComesAgain {
@@ -245,7 +245,7 @@ impl Fault for ToldComesAgain {
 
 /// C-73: a registry lives on when its last handle is gone.
 #[derive(Default)]
-pub(crate) struct RegistriesNeverDrop;
+pub(super) struct RegistriesNeverDrop;
 
 #[async_trait]
 impl Fault for RegistriesNeverDrop {
@@ -258,7 +258,7 @@ impl Fault for RegistriesNeverDrop {
 
 /// C-65: a share holds reporters back for ever.
 #[derive(Default)]
-pub(crate) struct LeasesNeverEnd;
+pub(super) struct LeasesNeverEnd;
 
 impl Fault for LeasesNeverEnd {
     fn configure(&self, settings: &mut Settings) {

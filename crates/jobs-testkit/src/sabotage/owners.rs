@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
+use crate::puppet::Puppet;
 use async_trait::async_trait;
 use jobs::{
     Caller, Error, JobId, JobRegistry, JobSpec, Outcome, Owner, OwnerControl, OwnerKey, Scope,
     SessionId,
 };
-use jobs_testkit::Puppet;
 use parking_lot::Mutex;
 
-use crate::broken::{Fault, Inner};
+use super::broken::{Fault, Inner};
 
 /// C-70: a replaced instance starts jobs of the one that replaced it.
 #[derive(Default)]
-pub(crate) struct ReplacedInstancesStart(Mutex<HashMap<SessionId, OwnerKey>>);
+pub(super) struct ReplacedInstancesStart(Mutex<HashMap<SessionId, OwnerKey>>);
 
 #[async_trait]
 impl Fault for ReplacedInstancesStart {
@@ -127,7 +127,7 @@ impl OwnerControl for Nobody {
 
 /// C-72: a close does not wait.
 #[derive(Default)]
-pub(crate) struct ClosesDoNotWait;
+pub(super) struct ClosesDoNotWait;
 
 #[async_trait]
 impl Fault for ClosesDoNotWait {
@@ -138,7 +138,7 @@ impl Fault for ClosesDoNotWait {
 
 /// C-73: the drop of the last handle does nothing.
 #[derive(Default)]
-pub(crate) struct DropsDoNothing;
+pub(super) struct DropsDoNothing;
 
 #[async_trait]
 impl Fault for DropsDoNothing {
@@ -149,7 +149,7 @@ impl Fault for DropsDoNothing {
 
 /// C-74: a hand-over moves nothing.
 #[derive(Default)]
-pub(crate) struct HandOversMoveNothing;
+pub(super) struct HandOversMoveNothing;
 
 #[async_trait]
 impl Fault for HandOversMoveNothing {
@@ -160,7 +160,7 @@ impl Fault for HandOversMoveNothing {
 
 /// C-80: an owner cannot be closed after the shutdown.
 #[derive(Default)]
-pub(crate) struct LateClosesHang;
+pub(super) struct LateClosesHang;
 
 #[async_trait]
 impl Fault for LateClosesHang {
@@ -171,7 +171,7 @@ impl Fault for LateClosesHang {
 
 /// C-66: the close of an owner without jobs is a change.
 #[derive(Default)]
-pub(crate) struct EveryCloseIsAChange;
+pub(super) struct EveryCloseIsAChange;
 
 #[async_trait]
 impl Fault for EveryCloseIsAChange {

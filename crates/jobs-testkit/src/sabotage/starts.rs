@@ -6,18 +6,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
+use crate::harness::Settings;
+use crate::puppet::Puppet;
 use async_trait::async_trait;
 use jobs::{
     Caller, Delta, Error, Hooks, JobId, JobSpec, Outcome, OwnerKey, Receipt, Scope, Snapshot,
 };
-use jobs_testkit::{Puppet, Settings};
 use parking_lot::Mutex;
 
-use crate::broken::{Fault, Inner};
+use super::broken::{Fault, Inner};
 
 /// C-05: after a panic of a source no job starts any more.
 #[derive(Default)]
-pub(crate) struct PanicsPoison(AtomicBool);
+pub(super) struct PanicsPoison(AtomicBool);
 
 #[async_trait]
 impl Fault for PanicsPoison {
@@ -50,7 +51,7 @@ pub(super) fn unavailable() -> Error {
 
 /// C-10: the label is checked before everything else.
 #[derive(Default)]
-pub(crate) struct LabelComesFirst;
+pub(super) struct LabelComesFirst;
 
 #[async_trait]
 impl Fault for LabelComesFirst {
@@ -64,7 +65,7 @@ impl Fault for LabelComesFirst {
 
 /// C-11: the starter of a refused start runs all the same.
 #[derive(Default)]
-pub(crate) struct RefusedStartersRun;
+pub(super) struct RefusedStartersRun;
 
 #[async_trait]
 impl Fault for RefusedStartersRun {
@@ -86,7 +87,7 @@ impl Fault for RefusedStartersRun {
 
 /// C-12: a failed starter leaves an ended record.
 #[derive(Default)]
-pub(crate) struct FailedStartersLeaveRecords;
+pub(super) struct FailedStartersLeaveRecords;
 
 #[async_trait]
 impl Fault for FailedStartersLeaveRecords {
@@ -113,7 +114,7 @@ impl Fault for FailedStartersLeaveRecords {
 
 /// C-13: the start of a job that is over before it returns fails.
 #[derive(Default)]
-pub(crate) struct QuickJobsFailToStart;
+pub(super) struct QuickJobsFailToStart;
 
 #[async_trait]
 impl Fault for QuickJobsFailToStart {
@@ -132,7 +133,7 @@ impl Fault for QuickJobsFailToStart {
 
 /// C-14: every kind but the first one starts to count at 2.
 #[derive(Default)]
-pub(crate) struct LaterKindsCountFromTwo(Mutex<Vec<String>>);
+pub(super) struct LaterKindsCountFromTwo(Mutex<Vec<String>>);
 
 #[async_trait]
 impl Fault for LaterKindsCountFromTwo {
@@ -163,7 +164,7 @@ async fn burn(jobs: &Inner, kind: &str) {
 
 /// C-10: ended unowned jobs count as untold.
 #[derive(Default)]
-pub(crate) struct UnownedCountAsUntold;
+pub(super) struct UnownedCountAsUntold;
 
 #[async_trait]
 impl Fault for UnownedCountAsUntold {
@@ -181,7 +182,7 @@ impl Fault for UnownedCountAsUntold {
 
 /// C-11: the starter runs with the call, not with its first poll.
 #[derive(Default)]
-pub(crate) struct StartsRunAtOnce;
+pub(super) struct StartsRunAtOnce;
 
 impl Fault for StartsRunAtOnce {
     fn start<'life0, 'life1, 'async_trait>(
@@ -204,7 +205,7 @@ impl Fault for StartsRunAtOnce {
 
 /// C-14: a starter is told another id than the caller.
 #[derive(Default)]
-pub(crate) struct StartersAreToldAnotherId;
+pub(super) struct StartersAreToldAnotherId;
 
 #[async_trait]
 impl Fault for StartersAreToldAnotherId {
@@ -217,7 +218,7 @@ impl Fault for StartersAreToldAnotherId {
 
 /// C-14: the second owner of a session gets no id in its turn.
 #[derive(Default)]
-pub(crate) struct SecondOwnersSkipAnOrdinal(Mutex<Vec<OwnerKey>>);
+pub(super) struct SecondOwnersSkipAnOrdinal(Mutex<Vec<OwnerKey>>);
 
 #[async_trait]
 impl Fault for SecondOwnersSkipAnOrdinal {
@@ -238,7 +239,7 @@ impl Fault for SecondOwnersSkipAnOrdinal {
 
 /// C-15: an owner may have one job more than its limit.
 #[derive(Default)]
-pub(crate) struct LimitIsOffByOne;
+pub(super) struct LimitIsOffByOne;
 
 impl Fault for LimitIsOffByOne {
     fn configure(&self, settings: &mut Settings) {

@@ -1,24 +1,16 @@
 //! The rows of the matrix: a fault, and the cases that fail under it.
 
-use crate::broken::Fault;
-use crate::faults::hooks::*;
-use crate::faults::kills::*;
-use crate::faults::looks::*;
-use crate::faults::observers::*;
-use crate::faults::owners::*;
-use crate::faults::reads::*;
-use crate::faults::reporters::*;
-use crate::faults::starts::*;
-use crate::faults::waits::*;
-
-/// A way to break one clause.
-pub(crate) struct Row {
-    pub(crate) clause: &'static str,
-    pub(crate) name: &'static str,
-    pub(crate) fault: fn() -> Box<dyn Fault>,
-    /// The cases that fail, sorted.
-    pub(crate) fails: &'static [&'static str],
-}
+use super::Sabotage;
+use super::broken::Fault;
+use super::hooks::*;
+use super::kills::*;
+use super::looks::*;
+use super::observers::*;
+use super::owners::*;
+use super::reads::*;
+use super::reporters::*;
+use super::starts::*;
+use super::waits::*;
 
 fn fault<F: Fault + Default>() -> Box<dyn Fault> {
     Box::<F>::default()
@@ -26,11 +18,12 @@ fn fault<F: Fault + Default>() -> Box<dyn Fault> {
 
 macro_rules! rows {
     ($($clause:literal $fault:ident: $($case:ident)*;)*) => {
-        pub(crate) const ROWS: &[Row] = &[$(Row {
+        /// Every way to break a clause, by clause; each clause has one.
+        pub const SABOTAGES: &[Sabotage] = &[$(Sabotage {
             clause: $clause,
             name: stringify!($fault),
             fault: fault::<$fault>,
-            fails: &[$(stringify!($case)),*],
+            noticed_by: &[$(stringify!($case)),*],
         }),*];
     };
 }
