@@ -38,16 +38,21 @@ pub(crate) struct Image<'a> {
 /// The error of `posix_spawn` or of the program's `execve`, `chdir`, `dup2` in the child.
 pub(crate) fn spawn(image: &Image<'_>) -> io::Result<Pid> {
     let count = c_int::try_from(image.fds.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // A source below `count` could be overwritten by an earlier dup2: move all of them above.
-    let sources = image
+    // A source below `count` could be overwritten by an earlier dup2: such ones are moved above.
+    let moved = image
         .fds
         .iter()
-        .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, count.max(3)))
-        .collect::<Result<Vec<OwnedFd>, _>>()?;
+        .map(|fd| {
+            let is_low = fd.as_raw_fd() < count;
+            is_low.then(|| rustix::io::fcntl_dupfd_cloexec(fd, count))
+        })
+        .map(Option::transpose)
+        .collect::<Result<Vec<Option<OwnedFd>>, _>>()?;
 
     let mut actions = Actions::new()?;
-    for (target, source) in (0..count).zip(&sources) {
-        actions.dup2(source.as_raw_fd(), target)?;
+    for ((target, given), moved) in (0..count).zip(image.fds).zip(&moved) {
+        let source = moved.as_ref().map_or(given.as_raw_fd(), AsRawFd::as_raw_fd);
+        actions.dup2(source, target)?;
     }
     actions.close_from(count)?;
     if let Some(cwd) = image.cwd {
