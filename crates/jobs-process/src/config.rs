@@ -15,6 +15,9 @@ use crate::tree::Containment;
 /// The longest duration that is accepted, in milliseconds.
 const MAX_MS: u64 = 2_147_483_647;
 
+/// More than that would cost more than they save.
+const MAX_SPARES: usize = 16;
+
 /// What happens when the command itself ends and others of its processes stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,6 +58,7 @@ pub struct ProcessConfig {
     pub(crate) on_leader_exit: OnLeaderExit,
     pub(crate) containment: Containment,
     pub(crate) supervisor: Option<PathBuf>,
+    pub(crate) spare_supervisors: usize,
     pub(crate) spill_directory: PathBuf,
     pub(crate) shell: PathBuf,
     pub(crate) env: EnvRules,
@@ -76,6 +80,7 @@ impl Default for ProcessConfig {
             on_leader_exit: OnLeaderExit::Stop,
             containment: Containment::Supervisor,
             supervisor: None,
+            spare_supervisors: 2,
             spill_directory: std::env::temp_dir(),
             shell: "bash".into(),
             env: EnvRules::new(),
@@ -161,6 +166,18 @@ impl ProcessConfig {
         self
     }
 
+    /// How many supervisors without a job are kept for the next ones (2, at most 16); 0 keeps none.
+    ///
+    /// One that was kept saves the start of a process; it ends with the runner, and with the host.
+    /// It has the limits (`umask`, resource limits, namespaces, a sandbox) that the host had when it
+    /// was started: keep none in a host that changes its own later. One that has other users or
+    /// groups than the host has by now is not used.
+    #[must_use]
+    pub fn with_spare_supervisors(mut self, count: usize) -> Self {
+        self.spare_supervisors = count;
+        self
+    }
+
     /// Where the directory for spilled output is made (the system's temporary directory).
     #[must_use]
     pub fn with_spill_directory(mut self, parent: impl Into<PathBuf>) -> Self {
@@ -194,6 +211,10 @@ impl ProcessConfig {
         check_duration("graceMs", self.grace)?;
         if let Some(limit) = self.max_runtime {
             check_duration("maxRuntimeMs", limit)?;
+        }
+        if self.spare_supervisors > MAX_SPARES {
+            let got = self.spare_supervisors;
+            return Err(ConfigError::new("spareSupervisors", got, "0 to 16"));
         }
         let relative = |path: &Path| !path.is_absolute();
         if let Some(path) = self.supervisor.as_deref().filter(|path| relative(path)) {
@@ -239,6 +260,7 @@ struct File {
     on_leader_exit: Option<OnLeaderExit>,
     containment: Option<Containment>,
     supervisor: Option<PathBuf>,
+    spare_supervisors: Option<usize>,
     spill_directory: Option<PathBuf>,
     shell: Option<PathBuf>,
     env: Option<EnvRules>,
@@ -259,6 +281,7 @@ impl TryFrom<File> for ProcessConfig {
             on_leader_exit: file.on_leader_exit.unwrap_or_default(),
             containment: file.containment.unwrap_or(default.containment),
             supervisor: file.supervisor,
+            spare_supervisors: file.spare_supervisors.unwrap_or(default.spare_supervisors),
             spill_directory: file.spill_directory.unwrap_or(default.spill_directory),
             shell: file.shell.unwrap_or(default.shell),
             env: file.env.unwrap_or_default(),
@@ -284,6 +307,7 @@ mod tests {
         assert!(refused(r#"{"graceMs":0}"#).contains("graceMs: expected 1 to"));
         assert!(refused(r#"{"maxRuntimeMs":2147483648}"#).contains("maxRuntimeMs"));
         assert!(refused(r#"{"supervisor":"bin/x"}"#).contains("absolute"));
+        assert!(refused(r#"{"spareSupervisors":17}"#).contains("0 to 16"));
         assert!(refused(r#"{"grace":1}"#).contains("unknown field"));
         assert!(refused(r#"{"maxOutputBytes":0}"#).contains("nonzero"));
     }

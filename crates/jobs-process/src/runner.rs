@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::sync::{Arc, Once};
 
 use jobs::{CancellationToken, JobSpec, OutputLog, ProducerError};
@@ -19,7 +18,7 @@ use crate::error::ProcessError;
 use crate::prepare::{Prepared, prepare};
 use crate::running::RunningProcess;
 use crate::spill::{Spill, SpillDirectory};
-use crate::tree::{Containment, Origin, Supervisor, Tree, scan};
+use crate::tree::{Containment, Origin, Supervisors, Tree, scan};
 use crate::wire::Task;
 
 /// The kind of these jobs: their ids are `bash-1`, `bash-2`, …
@@ -45,7 +44,7 @@ pub struct ProcessRunner(Arc<Inner>);
 struct Inner {
     config: ProcessConfig,
     containment: Containment,
-    supervisor: Option<Supervisor>,
+    supervisors: Option<Arc<Supervisors>>,
     spill: Arc<SpillDirectory>,
 }
 
@@ -60,10 +59,10 @@ impl ProcessRunner {
     pub fn new(config: ProcessConfig) -> Result<Self, ProcessError> {
         require_platform()?;
         config.check()?;
-        let supervisor = find_supervisor(config.supervisor.as_deref())?;
+        let supervisors = find_supervisor(&config)?;
         // Both upper rungs find the processes of a job in the process table.
         let sees_processes = scan::read(std::process::id().cast_signed()).is_some();
-        let (available, missing) = match &supervisor {
+        let (available, missing) = match &supervisors {
             _ if !sees_processes => (Containment::Group, "/proc is not readable"),
             None => (
                 Containment::Sweep,
@@ -82,7 +81,7 @@ impl ProcessRunner {
         Ok(Self(Arc::new(Inner {
             config,
             containment,
-            supervisor,
+            supervisors,
             spill,
         })))
     }
@@ -232,10 +231,10 @@ impl ProcessRunner {
     fn start_tree(&self, origin: &Origin<'_>) -> io::Result<Tree> {
         let Inner {
             containment,
-            supervisor,
+            supervisors,
             ..
         } = &*self.0;
-        match Tree::start(*containment, supervisor.as_ref(), origin) {
+        match Tree::start(*containment, supervisors.as_ref(), origin) {
             Err(error) if *containment == Containment::Supervisor && !is_shortage(&error) => {
                 static SAID: Once = Once::new();
                 SAID.call_once(|| {
@@ -262,20 +261,27 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 /// Something ran out, so that a later try may succeed.
 fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN];
+    let shortages = [
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::NOMEM,
+        Errno::AGAIN,
+        Errno::TOOMANYREFS,
+    ];
     shortages
         .iter()
         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-fn find_supervisor(configured: Option<&Path>) -> Result<Option<Supervisor>, ProcessError> {
-    let supervisor = match configured {
-        Some(path) => Supervisor::new(path.to_owned()),
-        None if crate::supervisor::is_available() => Supervisor::this_binary(),
+fn find_supervisor(config: &ProcessConfig) -> Result<Option<Arc<Supervisors>>, ProcessError> {
+    let spares = config.spare_supervisors;
+    let supervisors = match &config.supervisor {
+        Some(path) => Supervisors::new(path.clone(), spares),
+        None if crate::supervisor::is_available() => Supervisors::of_this_binary(spares),
         None => return Ok(None),
     };
-    supervisor
-        .map(Some)
+    supervisors
+        .map(|supervisors| Some(Arc::new(supervisors)))
         .map_err(|source| ProcessError::Setup { source })
 }
 

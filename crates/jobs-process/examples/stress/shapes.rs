@@ -158,6 +158,8 @@ async fn cell(shape: &Shape, rung: Containment) -> Result<Cell, Error> {
     (hooks.cancel)(None)?;
     let ended = tokio::time::timeout(PATIENCE, hooks.done).await;
     let settled = start.elapsed();
+    // With its spare supervisor: no child of any kind is left after this.
+    drop(runner);
     let scan = Scan::take(&mark)?;
     let before = size(&file);
     tokio::time::sleep(10 * beat::BEAT).await;

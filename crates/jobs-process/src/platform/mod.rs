@@ -16,7 +16,7 @@ mod inherit;
 mod signal;
 mod spawn;
 
-pub(crate) use child::{Child, Exit, forbid_core};
+pub(crate) use child::{Child, Exit, Pinned, forbid_core};
 pub(crate) use inherit::{SignalQueue, adopt};
 pub(crate) use signal::{Signal, send, send_group, signal_name};
 pub(crate) use spawn::{Image, spawn};
