@@ -140,6 +140,8 @@ pub(crate) fn config(rung: Containment) -> ProcessConfig {
         .with_grace(GRACE)
         .with_containment(rung)
         .with_supervisor(supervisor())
+        // As many as one job after another leaves, so that descriptors can be counted.
+        .with_spare_supervisors(1)
 }
 
 /// Names another file for the supervisor's binary, for a host that cannot reach it where it is.
