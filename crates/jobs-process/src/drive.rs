@@ -272,8 +272,13 @@ impl<T: Watch> Drive<T> {
             Exit::Code(code) => format!("exit code {code}"),
             Exit::Signal(signal) => format!("signal {}", signal_name(signal)),
         };
+        let processes = if self.left == 1 {
+            "process"
+        } else {
+            "processes"
+        };
         let detail = format!(
-            "leader exited: {end}; {} processes still running",
+            "leader exited: {end}; {} {processes} still running",
             self.left
         );
         *self.live.left.lock() = Some(detail);
