@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Once};
 
+use jobs::config::check_duration;
 use jobs::{CancellationToken, JobSpec, OutputLog, ProducerError};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::AsyncWriteExt;
@@ -11,7 +12,7 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::capture::{Capture, Captured, Source};
 use crate::command::{JobCommand, Streams};
-use crate::config::{ProcessConfig, check_duration};
+use crate::config::ProcessConfig;
 use crate::drive::{CaptureTask, Drive, Live, Rules};
 use crate::ending::Ending;
 use crate::error::ProcessError;
@@ -202,11 +203,6 @@ impl ProcessRunner {
         };
         let stderr = err_write.as_ref().unwrap_or(&out_write).as_fd();
         let stdio = [stdin.as_fd(), out_write.as_fd(), stderr];
-        let stdout = Receiver::from_owned_fd(out_read).map_err(setup)?;
-        let stderr = err_read
-            .map(Receiver::from_owned_fd)
-            .transpose()
-            .map_err(setup)?;
         let tree = match self.start_tree(&Origin {
             task,
             cookie,
@@ -216,6 +212,12 @@ impl ProcessRunner {
             Err(error) if is_shortage(&error) => return Err(setup(error)),
             Err(error) => return Ok(Err(format!("{}: {error}", command.program_name()))),
         };
+        // While the command starts. If it fails, what was started is ended again.
+        let stdout = Receiver::from_owned_fd(out_read).map_err(setup)?;
+        let stderr = err_read
+            .map(Receiver::from_owned_fd)
+            .transpose()
+            .map_err(setup)?;
         if let Some(mut feed) = feed {
             let bytes = command.stdin.clone();
             // The command need not read it: a closed pipe is no error.
