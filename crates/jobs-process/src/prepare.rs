@@ -12,6 +12,7 @@ use crate::config::ProcessConfig;
 use crate::env::COOKIE;
 use crate::error::ProcessError;
 use crate::launcher::Launch;
+use crate::platform::random;
 use crate::spill::{SpillDirectory, TemporaryFile};
 use crate::wire::Task;
 
@@ -215,7 +216,6 @@ fn task(program: PathBuf, launch: Launch) -> Result<Task, ProcessError> {
 /// A name that nobody else has.
 pub(crate) fn random_name() -> String {
     let mut bytes = [0_u8; 16];
-    // It cannot fail after the system has started: getrandom(2).
-    let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    random(&mut bytes);
     format!("{:032x}", u128::from_ne_bytes(bytes))
 }

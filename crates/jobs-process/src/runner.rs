@@ -6,7 +6,6 @@ use std::sync::{Arc, Once};
 
 use jobs::config::check_duration;
 use jobs::{CancellationToken, JobSpec, OutputLog, ProducerError};
-use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -16,6 +15,7 @@ use crate::config::ProcessConfig;
 use crate::drive::{CaptureTask, Drive, Live, Rules};
 use crate::ending::Ending;
 use crate::error::ProcessError;
+use crate::platform::{self, pipe};
 use crate::prepare::{Prepared, prepare};
 use crate::running::RunningProcess;
 use crate::spill::{Spill, SpillDirectory};
@@ -58,7 +58,7 @@ impl ProcessRunner {
     ///
     /// [`ProcessError::UnsupportedPlatform`] where there are no pidfds; [`ProcessError::Config`].
     pub fn new(config: ProcessConfig) -> Result<Self, ProcessError> {
-        require_platform()?;
+        platform::require().map_err(|got| ProcessError::UnsupportedPlatform { got })?;
         config.check()?;
         let supervisors = find_supervisor(&config)?;
         // Both upper rungs find the processes of a job in the process table.
@@ -256,10 +256,6 @@ struct Launched {
     stderr: Option<Receiver>,
 }
 
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(pipe_with(PipeFlags::CLOEXEC)?)
-}
-
 /// Something ran out, so that a later try may succeed.
 fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
@@ -285,15 +281,6 @@ fn find_supervisor(config: &ProcessConfig) -> Result<Option<Arc<Supervisors>>, P
     supervisors
         .map(|supervisors| Some(Arc::new(supervisors)))
         .map_err(|source| ProcessError::Setup { source })
-}
-
-fn require_platform() -> Result<(), ProcessError> {
-    use rustix::process::{PidfdFlags, getpid, pidfd_open};
-    pidfd_open(getpid(), PidfdFlags::empty())
-        .map(drop)
-        .map_err(|error| ProcessError::UnsupportedPlatform {
-            got: format!("no pidfds ({error})"),
-        })
 }
 
 /// One text for the registry: the error and what caused it.

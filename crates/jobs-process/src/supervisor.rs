@@ -16,11 +16,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, WaitOptions, getrlimit, set_child_subreaper, setrlimit};
+use rustix::process::{Resource, Rlimit, WaitOptions, getrlimit, setrlimit};
 
-use crate::platform::{Image, SignalQueue, adopt, spawn};
+use crate::platform::{Image, SignalQueue, adopt, become_subreaper, receive_task, spawn};
 use crate::tree::{reap, scan};
-use crate::wire::{MARKER, MESSAGE, Message, NAME, Task, VERSION, receive_task};
+use crate::wire::{MARKER, MESSAGE, Message, NAME, Task, VERSION};
 
 static CALLED: AtomicBool = AtomicBool::new(false);
 
@@ -94,7 +94,7 @@ fn prepare() -> io::Result<SignalQueue> {
         return Err(Errno::BUSY.into());
     }
     let signals = SignalQueue::open()?;
-    set_child_subreaper(rustix::process::getpid().into())?;
+    become_subreaper()?;
     // No core files from jobs; the hard limit stays, so that a command can ask for one.
     let core = getrlimit(Resource::Core);
     setrlimit(

@@ -20,8 +20,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rustix::process::{getegid, geteuid, getgid, getuid};
 
-use crate::platform::{Image, Pinned, spawn};
-use crate::wire::{MARKER, NAME, VERSION, send_task};
+use crate::platform::{Image, Pinned, send_task, spawn};
+use crate::wire::{MARKER, NAME, VERSION};
 
 /// How long a spare one may take to die. It holds nothing, so this is for a system out of breath.
 const PATIENCE: Duration = Duration::from_millis(100);

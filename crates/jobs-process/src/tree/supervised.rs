@@ -1,18 +1,16 @@
 //! The host's half of the top rung: a tree behind a supervisor process.
 
-use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::mem;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Weak};
 
-use rustix::fs::MemfdFlags;
 use tokio::net::UnixStream;
 
 use super::spare::{Rights, Supervisor, Supervisors};
 use super::sweep::Sweep;
 use super::{Event, Origin, blocking, pids, scan};
-use crate::platform::{Child, Exit};
+use crate::platform::{Child, Exit, memory_file};
 use crate::wire::{MESSAGE, Message};
 
 /// A tree behind a supervisor.
@@ -49,7 +47,7 @@ struct Line {
 
 impl Supervised {
     pub(crate) fn start(supervisors: &Arc<Supervisors>, origin: &Origin<'_>) -> io::Result<Self> {
-        let mut task = File::from(rustix::fs::memfd_create("jobs-task", MemfdFlags::CLOEXEC)?);
+        let mut task = memory_file()?;
         task.write_all(&origin.task.encode())?;
         task.rewind()?;
         let [stdin, stdout, stderr] = origin.stdio;

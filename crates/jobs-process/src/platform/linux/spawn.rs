@@ -11,25 +11,12 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
 use rustix::process::Pid;
 
-/// What to start: the program file, its arguments, environment and descriptors.
-#[derive(Debug)]
-pub(crate) struct Image<'a> {
-    /// The file to execute; no `PATH` search is done.
-    pub(crate) program: &'a CStr,
-    /// The arguments, argument 0 included.
-    pub(crate) argv: &'a [CString],
-    /// The environment as `NAME=value`.
-    pub(crate) env: &'a [CString],
-    /// The working directory; the host's own when absent.
-    pub(crate) cwd: Option<&'a CStr>,
-    /// They become descriptors 0, 1, 2 …; every other one is closed.
-    pub(crate) fds: &'a [BorrowedFd<'a>],
-}
+use crate::platform::Image;
 
 /// Starts `image` in a new session, with no signal blocked or ignored.
 ///

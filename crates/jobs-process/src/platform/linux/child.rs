@@ -13,16 +13,7 @@ use rustix::process::{
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-use super::Signal;
-
-/// How a process ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
-    /// It exited with this code.
-    Code(i32),
-    /// This signal ended it.
-    Signal(i32),
-}
+use crate::platform::{Exit, Signal};
 
 /// Children whose runtime ended before they did. They are reaped when the next one is started:
 /// nobody may wait in a drop.
