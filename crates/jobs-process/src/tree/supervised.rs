@@ -128,7 +128,7 @@ impl Supervised {
         let State::Talking(line) = mem::replace(&mut self.state, State::Over) else {
             return;
         };
-        let mut sweep = Sweep::new(self.leader, &self.cookie);
+        let mut sweep = Sweep::new(self.leader, line.supervisor.pid(), &self.cookie);
         sweep.hunt();
         self.state = State::Lost {
             supervisor: line.supervisor,

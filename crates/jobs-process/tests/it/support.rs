@@ -317,7 +317,8 @@ pub(crate) async fn within(limit: Duration, mut condition: impl FnMut() -> bool)
             start.elapsed() < limit,
             "the condition did not come within {limit:?}"
         );
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        // A look at the whole process table takes a while of a processor.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
