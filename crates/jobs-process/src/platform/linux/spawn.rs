@@ -11,25 +11,12 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 
 use rustix::process::Pid;
 
-/// What to start: the program file, its arguments, environment and descriptors.
-#[derive(Debug)]
-pub(crate) struct Image<'a> {
-    /// The file to execute; no `PATH` search is done.
-    pub(crate) program: &'a CStr,
-    /// The arguments, argument 0 included.
-    pub(crate) argv: &'a [CString],
-    /// The environment as `NAME=value`.
-    pub(crate) env: &'a [CString],
-    /// The working directory; the host's own when absent.
-    pub(crate) cwd: Option<&'a CStr>,
-    /// They become descriptors 0, 1, 2 …; every other one is closed.
-    pub(crate) fds: &'a [BorrowedFd<'a>],
-}
+use crate::platform::Image;
 
 /// Starts `image` in a new session, with no signal blocked or ignored.
 ///
@@ -38,16 +25,21 @@ pub(crate) struct Image<'a> {
 /// The error of `posix_spawn` or of the program's `execve`, `chdir`, `dup2` in the child.
 pub(crate) fn spawn(image: &Image<'_>) -> io::Result<Pid> {
     let count = c_int::try_from(image.fds.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    // A source below `count` could be overwritten by an earlier dup2: move all of them above.
-    let sources = image
+    // A source below `count` could be overwritten by an earlier dup2: such ones are moved above.
+    let moved = image
         .fds
         .iter()
-        .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, count.max(3)))
-        .collect::<Result<Vec<OwnedFd>, _>>()?;
+        .map(|fd| {
+            let is_low = fd.as_raw_fd() < count;
+            is_low.then(|| rustix::io::fcntl_dupfd_cloexec(fd, count))
+        })
+        .map(Option::transpose)
+        .collect::<Result<Vec<Option<OwnedFd>>, _>>()?;
 
     let mut actions = Actions::new()?;
-    for (target, source) in (0..count).zip(&sources) {
-        actions.dup2(source.as_raw_fd(), target)?;
+    for ((target, given), moved) in (0..count).zip(image.fds).zip(&moved) {
+        let source = moved.as_ref().map_or(given.as_raw_fd(), AsRawFd::as_raw_fd);
+        actions.dup2(source, target)?;
     }
     actions.close_from(count)?;
     if let Some(cwd) = image.cwd {

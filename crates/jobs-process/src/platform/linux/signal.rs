@@ -4,8 +4,7 @@ use rustix::process::{
     Pid, PidfdFlags, getpgrp, kill_process_group, pidfd_open, pidfd_send_signal,
 };
 
-pub(crate) use rustix::process::Signal;
-
+use crate::platform::Signal;
 use crate::tree::scan::{self, Proc};
 
 /// Sends `signal` to exactly the process that was seen as `target`.
@@ -35,17 +34,4 @@ pub(crate) fn send_group(leader: i32, signal: Signal) {
     }
     // An error means that nobody is left in it, which is what we want.
     let _ = kill_process_group(group, signal);
-}
-
-/// The name of a signal: `SIGTERM`; `signal 34` for one without a fixed name.
-pub(crate) fn signal_name(signal: i32) -> String {
-    const NAMES: [&str; 31] = [
-        "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-        "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-        "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
-    ];
-    usize::try_from(signal - 1)
-        .ok()
-        .and_then(|index| NAMES.get(index))
-        .map_or_else(|| format!("signal {signal}"), |name| format!("SIG{name}"))
 }

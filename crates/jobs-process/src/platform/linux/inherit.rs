@@ -11,21 +11,20 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-/// Takes over the two descriptors that the host handed to a supervisor: control socket and task.
+/// Takes over the descriptor that the host handed to a supervisor: the control socket.
 ///
 /// # Errors
 ///
-/// One of them is not open.
-pub(crate) fn adopt() -> io::Result<(UnixStream, File)> {
-    for fd in [3, 4] {
-        // SAFETY: F_GETFD only looks; a number that is not open gives EBADF.
-        if unsafe { libc::fcntl(fd, libc::F_GETFD) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
+/// It is not open.
+pub(crate) fn adopt() -> io::Result<UnixStream> {
+    const SOCKET: i32 = 3;
+    // SAFETY: F_GETFD only looks; a number that is not open gives EBADF.
+    if unsafe { libc::fcntl(SOCKET, libc::F_GETFD) } < 0 {
+        return Err(io::Error::last_os_error());
     }
-    // SAFETY: both are open; a supervisor starts with exactly 0 to 4 and has opened nothing yet
-    // that is kept, so nobody else owns them.
-    Ok(unsafe { (UnixStream::from_raw_fd(3), File::from_raw_fd(4)) })
+    // SAFETY: it is open; a supervisor starts with exactly 0 to 3 and has opened nothing yet that
+    // is kept, so nobody else owns it.
+    Ok(unsafe { UnixStream::from_raw_fd(SOCKET) })
 }
 
 /// Every signal that can be blocked, blocked; `SIGCHLD` readable from a descriptor.
