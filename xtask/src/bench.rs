@@ -29,7 +29,8 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         execute(&mut bench)?;
     }
     let mut rows = workspace.cargo();
-    rows.args(["run", "--quiet", "--release", "--package", PACKAGE, "--"]);
+    rows.args(["run", "--quiet", "--release", "--package", PACKAGE]);
+    rows.args(["--bin", PACKAGE, "--", "rows"]);
     if args.smoke {
         rows.arg("--smoke");
     }
