@@ -13,6 +13,7 @@
 
 pub mod effort;
 pub mod figure;
+pub mod growth;
 pub mod heap;
 pub mod hot;
 pub mod population;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use clap::{Parser, Subcommand};
 use jobs_bench::effort::Effort;
-use jobs_bench::{hot, rows};
+use jobs_bench::{growth, hot, rows};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -27,6 +27,8 @@ enum What {
         #[arg(long, default_value_t = 1)]
         samples: u32,
     },
+    /// Measure how the costs grow, and print a line of JSON for each point
+    Growth,
     /// Print the hot operations: the size of a sample, a tab, the name
     HotNames,
 }
@@ -53,6 +55,12 @@ fn main() -> Outcome {
             let mut side = (hot.side)(hot.batch);
             for _ in 0..samples {
                 black_box(side.sample());
+            }
+            Ok(())
+        }
+        What::Growth => {
+            for point in growth::times() {
+                println!("{}", serde_json::to_string(&point)?);
             }
             Ok(())
         }

@@ -4,6 +4,7 @@
 use std::alloc::System;
 
 use jobs_bench::effort::Effort;
+use jobs_bench::growth;
 use jobs_bench::heap::{self, Seen};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
@@ -13,6 +14,12 @@ static COUNTING: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let effort = match std::env::args().nth(1).as_deref() {
         Some("--smoke") => Effort::Smoke,
+        Some("--growth") => {
+            for point in growth::bytes(look) {
+                println!("{}", serde_json::to_string(&point)?);
+            }
+            return Ok(());
+        }
         _ => Effort::Full { runs: 5 },
     };
     for figure in heap::measure(effort, look) {
