@@ -13,6 +13,9 @@
 
 pub mod effort;
 pub mod figure;
+pub mod growth;
+pub mod heap;
+pub mod hot;
 pub mod population;
 pub mod rows;
 pub mod side;

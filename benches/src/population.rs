@@ -30,14 +30,20 @@ impl Population {
         let actors: Vec<_> = (0..owners)
             .map(|number| stage.actor(format!("other {number}")))
             .collect();
-        for _ in 0..jobs / owners {
-            for actor in &actors {
-                let id = run_one(&**stage.jobs(), actor).await;
-                read_to_the_end(&**stage.jobs(), actor, &id).await;
+        let population = Self { stage, actors };
+        population.fill(jobs / owners).await;
+        population
+    }
+
+    /// Adds so many finished jobs to each owner.
+    pub async fn fill(&self, jobs: u64) {
+        for _ in 0..jobs {
+            for actor in &self.actors {
+                let id = run_one(&**self.stage.jobs(), actor).await;
+                read_to_the_end(&**self.stage.jobs(), actor, &id).await;
             }
             drivers_end().await;
         }
-        Self { stage, actors }
     }
 }
 
