@@ -113,7 +113,7 @@ impl Bench<'_> {
 fn output(hooks: &Hooks, outcome: &Outcome) -> String {
     match &hooks.output {
         Some(source) => whole(&**source),
-        None => outcome.output.clone().unwrap_or_default(),
+        None => outcome.output.as_deref().unwrap_or_default().to_owned(),
     }
 }
 

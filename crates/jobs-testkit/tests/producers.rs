@@ -91,7 +91,7 @@ fn refuses_second_cancels(what: Work) -> JobSpec {
         let mut hooks = hooks_of(from_log(what));
         let first = AtomicBool::new(true);
         let cancel = hooks.cancel;
-        hooks.cancel = Box::new(move |reason| {
+        hooks.cancel = Arc::new(move |reason| {
             if !first.swap(false, Ordering::SeqCst) {
                 return Err(ProducerError::new("cancelled already"));
             }
@@ -182,7 +182,7 @@ fn panics_in_late_cancels(what: Work) -> JobSpec {
         let mut hooks = hooks_of(from_log(what));
         let ended = Arc::new(AtomicBool::new(false));
         let (ends, cancel, done) = (Arc::clone(&ended), hooks.cancel, hooks.done);
-        hooks.cancel = Box::new(move |reason| {
+        hooks.cancel = Arc::new(move |reason| {
             assert!(!ended.load(Ordering::SeqCst), "cancelled after its end");
             cancel(reason)
         });
