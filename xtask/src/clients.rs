@@ -4,6 +4,7 @@
 //! directory. Its script in `tests/clients` runs the cases and prints a line for each.
 
 mod install;
+mod throughput;
 
 use crate::workspace::{Workspace, execute, shown};
 use anyhow::{Context as _, Result, ensure};
@@ -20,6 +21,9 @@ use std::time::{Duration, Instant};
 /// What to drive it with.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
+    /// Measure calls a second instead, beside a server with an empty tool
+    #[arg(long)]
+    throughput: bool,
     /// Only clients whose names contain this: python, typescript or inspector
     filter: Option<String>,
 }
@@ -82,12 +86,15 @@ const CLIENTS: &[Client] = &[
 /// No client takes so long over one transport, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Runs every case with every client over every transport, and prints a table.
+/// Runs every case with every client over every transport, and prints a table; or measures.
 ///
 /// # Errors
 ///
 /// If a client cannot be installed, a case does not hold, or one was not run.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
+    if args.throughput {
+        return throughput::run(workspace);
+    }
     let binary = build(workspace)?;
     let scratch = workspace.target_directory().join("clients");
     let wanted = |client: &&Client| {

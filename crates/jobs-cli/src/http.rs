@@ -1,5 +1,6 @@
 //! `agent-jobs mcp --http`: where it listens, and who may call.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ pub(crate) struct HttpSettings {
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
     idle_limit_ms: Option<u64>,
+    max_sessions: NonZeroUsize,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -85,7 +87,8 @@ impl HttpSettings {
         let config = HttpConfig::new(access)
             .with_allowed_hosts(self.allowed_hosts)
             .with_allowed_origins(self.allowed_origins)
-            .with_idle_limit(self.idle_limit_ms.map(Duration::from_millis));
+            .with_idle_limit(self.idle_limit_ms.map(Duration::from_millis))
+            .with_max_sessions(self.max_sessions);
         let bound = TcpListener::bind(&self.address).await;
         let listener = bound.map_err(|source| HttpError::Listen {
             address: self.address,

@@ -9,16 +9,24 @@ use std::process::Command;
 #[derive(Debug)]
 pub(super) struct Installed {
     program: PathBuf,
-    script: PathBuf,
+    scripts: PathBuf,
+    script: &'static str,
     directory: PathBuf,
 }
 
 impl Installed {
-    /// The client, in its directory, before its arguments.
-    pub(super) fn command(&self) -> Command {
+    /// One of its scripts, in its directory, before the arguments.
+    pub(super) fn command_of(&self, script: &str) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg(&self.script).current_dir(&self.directory);
         command
+            .arg(self.scripts.join(script))
+            .current_dir(&self.directory);
+        command
+    }
+
+    /// The script that runs the cases.
+    pub(super) fn command(&self) -> Command {
+        self.command_of(self.script)
     }
 }
 
@@ -55,7 +63,8 @@ fn python(scripts: &Path, directory: PathBuf) -> Result<Installed> {
     execute(pip.arg(scripts.join("requirements.txt")))?;
     Ok(Installed {
         program,
-        script: scripts.join("client.py"),
+        scripts: scripts.to_owned(),
+        script: "client.py",
         directory,
     })
 }
@@ -77,7 +86,8 @@ fn node(scripts: &Path, directory: PathBuf) -> Result<Installed> {
     execute(npm.current_dir(&directory))?;
     Ok(Installed {
         program: "node".into(),
-        script: directory.join("client.mjs"),
+        scripts: directory.clone(),
+        script: "client.mjs",
         directory,
     })
 }

@@ -1,6 +1,7 @@
 //! Who may call over HTTP, and from where.
 
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use jobs::config::check_duration;
@@ -24,17 +25,20 @@ pub struct HttpConfig {
     pub(super) allowed_hosts: Vec<String>,
     pub(super) allowed_origins: Vec<String>,
     pub(super) idle_limit: Option<Duration>,
+    pub(super) max_sessions: NonZeroUsize,
 }
 
 impl HttpConfig {
     /// The defaults.
     #[must_use]
     pub fn new(access: Access) -> Self {
+        const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("not zero");
         Self {
             access,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             idle_limit: Some(Duration::from_secs(24 * 60 * 60)),
+            max_sessions: MAX_SESSIONS,
         }
     }
 
@@ -58,6 +62,14 @@ impl HttpConfig {
     #[must_use]
     pub fn with_idle_limit(mut self, limit: Option<Duration>) -> Self {
         self.idle_limit = limit;
+        self
+    }
+
+    /// How many sessions there may be at once (1,000). For another one that was silent for longest,
+    /// and has no live job, ends.
+    #[must_use]
+    pub fn with_max_sessions(mut self, count: NonZeroUsize) -> Self {
+        self.max_sessions = count;
         self
     }
 

@@ -1,6 +1,7 @@
 //! The owners behind HTTP requests, which outlive them.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -123,8 +124,8 @@ impl Desk {
 
     /// Sees to it that there are fewer sessions than `most`: the one that was silent for longest, and
     /// has no live job, ends. Whether there is room.
-    pub(super) async fn make_room(&self, most: usize, sessions: &Sessions) -> bool {
-        if self.seats.lock().sessions.len() < most {
+    pub(super) async fn make_room(&self, most: NonZeroUsize, sessions: &Sessions) -> bool {
+        if self.seats.lock().sessions.len() < most.get() {
             return true;
         }
         match self.idle_sessions(Duration::ZERO).await.first() {

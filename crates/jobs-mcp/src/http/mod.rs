@@ -98,7 +98,7 @@ impl HttpServer {
             config,
         } = self;
         let desk = Arc::new(Desk::new(Arc::clone(&shared)));
-        let sessions = Arc::new(Sessions::new(Arc::clone(&desk)));
+        let sessions = Arc::new(Sessions::new(Arc::clone(&desk), config.max_sessions));
         let protocol = protocol(&config, address.ip().is_loopback(), stop.child_token());
         let service = StreamableHttpService::new(
             move || Ok(Handler::of_requests(Arc::clone(&shared))),

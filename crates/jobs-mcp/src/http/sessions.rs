@@ -3,6 +3,7 @@
 //! The SDK's own idle time is switched off. It would end a session, and with it the way to its
 //! jobs, while they live; the desk ends those that are idle.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use futures_core::Stream;
@@ -19,14 +20,11 @@ use crate::watch::Watched;
 /// The id of a session, as the SDK makes it.
 pub(super) type SessionKey = Arc<str>;
 
-/// How many there may be at once. A client that vanishes leaves its session behind.
-const MOST: usize = 1_000;
-
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
-    #[error("no more than {MOST} sessions: each has a live job")]
-    Full,
+    #[error("no more than {most} sessions: each has a live job")]
+    Full { most: NonZeroUsize },
     #[error(transparent)]
     Inner(#[from] LocalSessionManagerError),
 }
@@ -36,13 +34,15 @@ pub(super) enum SessionError {
 pub(super) struct Sessions {
     inner: LocalSessionManager,
     desk: Arc<Desk>,
+    /// How many there may be at once. A client that vanishes leaves its session behind.
+    most: NonZeroUsize,
 }
 
 impl Sessions {
-    pub(super) fn new(desk: Arc<Desk>) -> Self {
+    pub(super) fn new(desk: Arc<Desk>, most: NonZeroUsize) -> Self {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = None;
-        Self { inner, desk }
+        Self { inner, desk, most }
     }
 
     /// Ends a session and the jobs of its owner.
@@ -58,8 +58,9 @@ impl SessionManager for Sessions {
     type Transport = Watched<WorkerTransport<LocalSessionWorker>>;
 
     async fn create_session(&self) -> Result<(SessionKey, Self::Transport), Self::Error> {
-        if !self.desk.make_room(MOST, self).await {
-            return Err(SessionError::Full);
+        let most = self.most;
+        if !self.desk.make_room(most, self).await {
+            return Err(SessionError::Full { most });
         }
         let (key, transport) = self.inner.create_session().await?;
         let connection = self.desk.open(Arc::clone(&key));
