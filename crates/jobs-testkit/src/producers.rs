@@ -84,8 +84,8 @@ pub fn run(name: &str, producer: &dyn Producer, limit: Duration) -> Result<(), F
 /// # Panics
 ///
 /// When it does not hold.
-pub fn check(name: &str, producer: impl Producer) {
-    if let Err(failure) = run(name, &producer, LIMIT) {
+pub fn check(name: &str, producer: &impl Producer) {
+    if let Err(failure) = run(name, producer, LIMIT) {
         panic!("{failure}");
     }
 }
@@ -245,7 +245,7 @@ macro_rules! cases {
             ($dollar producer:expr) => {
                 $(#[test]
                 fn $name() {
-                    $dollar crate::producers::check(stringify!($name), $dollar producer);
+                    $dollar crate::producers::check(stringify!($name), &$dollar producer);
                 })*
             };
         }

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use futures_core::Stream;
 use jobs::{
     Caller, Completion, Completions, Delivery, Error, InstanceId, JobId, JobSpec, NoticeId,
-    OwnerKey, Receipt, Registration, Scope,
+    OwnerKey, Receipt, Registration, Scope, Snapshot,
 };
 use parking_lot::Mutex;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -155,18 +155,19 @@ impl Fault for UnownedAreOffered {
             let Some(jobs) = inside.upgrade().filter(|_| offered.is_pending()) else {
                 return offered;
             };
-            let mut unowned = unowned.lock();
-            let ended = unowned.iter().enumerate().find_map(|(at, id)| {
+            let ids = unowned.lock().clone();
+            let ended = ids.iter().find_map(|id| {
                 let mut get = jobs.get(id, &Caller::Anonymous);
                 match get.as_mut().poll(cx) {
-                    Poll::Ready(Ok(job)) if job.is_terminal() => Some((at, job)),
+                    Poll::Ready(Ok(job)) => Some(job).filter(Snapshot::is_terminal),
                     _ => None,
                 }
             });
-            let Some((at, job)) = ended else {
+            let Some(job) = ended else {
                 return Poll::Pending;
             };
-            let notice = NoticeId::new(InstanceId::fresh(), unowned.remove(at));
+            unowned.lock().retain(|id| *id != job.id);
+            let notice = NoticeId::new(InstanceId::fresh(), job.id.clone());
             let completion = Completion::new(job, OwnerKey::fresh("nobody".into()), notice);
             Poll::Ready(Some(Receipt::new(completion, Delivery::none())))
         })
