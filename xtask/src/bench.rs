@@ -77,7 +77,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
         figures: &figures,
         reference: reference.as_ref(),
         allocations: &measure::allocations(workspace)?,
-        machine: &machine::describe(before, runs)?,
+        machine: &machine::describe(&before, runs)?,
     });
     let path = workspace.root().join("docs/benchmarks.md");
     std::fs::write(&path, page).context("failed to write docs/benchmarks.md")?;

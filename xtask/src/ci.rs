@@ -41,6 +41,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     ]);
     if workspace.has(bench::PACKAGE) {
         steps.push(("bench", benches));
+        steps.push(("counts", instructions));
     }
     let report = Report::of(&steps, |run| run(workspace));
     println!("\n{}", report.table());
@@ -104,6 +105,14 @@ fn short_soak(workspace: &Workspace) -> Result<()> {
 fn benches(workspace: &Workspace) -> Result<()> {
     let args = bench::Args {
         smoke: true,
+        ..bench::Args::default()
+    };
+    bench::run(workspace, &args)
+}
+
+fn instructions(workspace: &Workspace) -> Result<()> {
+    let args = bench::Args {
+        instructions: true,
         ..bench::Args::default()
     };
     bench::run(workspace, &args)

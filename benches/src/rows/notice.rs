@@ -32,22 +32,13 @@ pub fn measure(effort: Effort) -> Vec<Figure> {
     let spread = |side: usize, of: fn(&Percentiles) -> f64| {
         Spread::of(runs.iter().map(|run| of(&run[side])).collect())
     };
-    let (p50, p99): (fn(&Percentiles) -> f64, fn(&Percentiles) -> f64) = (|p| p.p50, |p| p.p99);
+    let figure = |part, of, most| {
+        let goal = Goal::RatioAtMost(most);
+        Figure::new("B12", part, spread(0, of), spread(1, of), goal)
+    };
     vec![
-        Figure::new(
-            "B12",
-            "p50",
-            spread(0, p50),
-            spread(1, p50),
-            Goal::RatioAtMost(3.0),
-        ),
-        Figure::new(
-            "B12",
-            "p99",
-            spread(0, p99),
-            spread(1, p99),
-            Goal::RatioAtMost(5.0),
-        ),
+        figure("p50", |run: &Percentiles| run.p50, 3.0),
+        figure("p99", |run: &Percentiles| run.p99, 5.0),
     ]
 }
 

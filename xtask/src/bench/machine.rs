@@ -11,7 +11,7 @@ pub(super) fn load() -> String {
 }
 
 /// Lines of Markdown. `before` is the load before the run.
-pub(super) fn describe(before: String, runs: Runs) -> Result<String> {
+pub(super) fn describe(before: &str, runs: Runs) -> Result<String> {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let cpus = read("/proc/cpuinfo");
     let models: Vec<_> = cpus

@@ -78,7 +78,12 @@ enum HeapLine {
 pub(super) fn all(workspace: &Workspace, runs: Runs) -> Result<Vec<Figure>> {
     let mut figures: Vec<Figure> = lines(&mut rows(workspace, runs))?;
     figures.extend(heap(workspace)?.0);
-    figures.extend(processes(workspace, &["B10", "B11"])?);
+    figures.extend(["B10", "B11"].into_iter().flat_map(|row| {
+        processes(workspace, &[row]).unwrap_or_else(|error| {
+            eprintln!("{row} could not be measured: {error:#}");
+            vec![missing(row)]
+        })
+    }));
     let number = |figure: &Figure| figure.row.trim_start_matches('B').parse::<u32>().ok();
     figures.sort_by_key(number);
     Ok(figures)
@@ -135,6 +140,15 @@ fn processes(workspace: &Workspace, rows: &[&str]) -> Result<Vec<Figure>> {
     command.args(rows).arg("--json");
     let measured: Vec<ProcessLine> = lines(&mut command)?;
     Ok(measured.into_iter().map(ProcessLine::into_figure).collect())
+}
+
+/// A row that could not be measured, which is not met.
+fn missing(row: &str) -> Figure {
+    let goal = Goal::Judged {
+        text: "not measured".to_owned(),
+        met: false,
+    };
+    Figure::absolute(row, "", Spread::of(Vec::new()), goal)
 }
 
 impl ProcessLine {

@@ -28,14 +28,16 @@ struct Value {
     row: String,
     part: String,
     value: f64,
+    /// Where its size differs from ours.
+    note: String,
 }
 
 impl Reference {
-    /// What this part of a row costs, if it was measured.
-    pub(super) fn value(&self, row: &str, part: &str) -> Option<f64> {
+    /// What this part of a row costs, if it was measured, and where its size differs.
+    pub(super) fn value(&self, row: &str, part: &str) -> Option<(f64, &str)> {
         let mut values = self.values.iter();
         let value = values.find(|value| value.row == row && value.part == part)?;
-        Some(value.value)
+        Some((value.value, &value.note))
     }
 }
 

@@ -78,9 +78,13 @@ pub(super) fn line(figure: &Figure, reference: Option<&Reference>) -> String {
         .map_or_else(none, |ratio| format!("{ratio:.2}"));
     let reference = reference
         .and_then(|reference| reference.value(&figure.row, &figure.part))
-        .map_or_else(none, |value| {
+        .map_or_else(none, |(value, note)| {
             let times = value / figure.ours.median;
-            format!("{} ({times:.1} × ours)", quantity(value, figure.unit))
+            let value = quantity(value, figure.unit);
+            match note {
+                "" => format!("{value} ({times:.1} × ours)"),
+                note => format!("{value} ({note})"),
+            }
         });
     let goal = match &figure.goal {
         Goal::RatioAtMost(most) => format!("≤ {most} ×"),

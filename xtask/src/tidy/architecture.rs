@@ -11,7 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAP: &str = "docs/architecture.md";
 
 /// Directories whose paths are checked even without an ending such as `.rs`.
-const ROOTS: &[&str] = &["crates", "docs", "tests", "xtask", ".ci", ".cargo"];
+const ROOTS: &[&str] = &[
+    "benches", "crates", "docs", "tests", "xtask", ".ci", ".cargo",
+];
 
 pub(super) fn check(tree: &Tree<'_>) -> Vec<Finding> {
     let Some(map) = tree.file(MAP) else {

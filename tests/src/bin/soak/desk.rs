@@ -59,7 +59,7 @@ pub(crate) enum Held {
 
 /// What a reporter keeps of a poll.
 enum Kept {
-    Offer(Receipt<Completion>),
+    Offer(Box<Receipt<Completion>>),
     Nothing,
     Over,
 }
@@ -163,7 +163,7 @@ impl Desk {
                     self.tally.doubles.add();
                 }
                 if waits {
-                    return Poll::Ready(Kept::Offer(offer));
+                    return Poll::Ready(Kept::Offer(Box::new(offer)));
                 }
                 self.commit(&mut ledger, offer);
                 Poll::Ready(Kept::Nothing)
