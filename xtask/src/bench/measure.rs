@@ -148,7 +148,7 @@ fn missing(row: &str) -> Figure {
         text: "not measured".to_owned(),
         met: false,
     };
-    Figure::absolute(row, "", Spread::of(Vec::new()), goal)
+    Figure::absolute(row, "", Spread::of(vec![f64::NAN]), goal)
 }
 
 impl ProcessLine {

@@ -108,6 +108,7 @@ fn spread(spread: Spread, unit: Unit) -> String {
 /// A number that one can read: three digits and a unit.
 fn quantity(value: f64, unit: Unit) -> String {
     match unit {
+        _ if value.is_nan() => "–".to_owned(),
         Unit::Scaling => format!("{value:.2}"),
         Unit::Bytes => format!("{value:.0} B"),
         Unit::Nanoseconds => {
