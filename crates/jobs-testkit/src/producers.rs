@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const TEXT: &str = "one\ntwo é\nthree 漢\nfour 😀\n";
 
 /// What the work of a job is to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
     /// Write this text, and end by itself, well.
     Writes(&'static str),

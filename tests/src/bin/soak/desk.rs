@@ -177,7 +177,7 @@ impl Desk {
                         drop(offer);
                         self.tally.dropped.add();
                     } else {
-                        self.commit(&mut self.ledger.lock(), offer);
+                        self.commit(&mut self.ledger.lock(), *offer);
                     }
                 }
             }
