@@ -163,9 +163,13 @@ fn row_20_a_spare_supervisor_does_not_outlive_its_host_either() {
         let said = host.lines_until("ready");
         let spare = said.iter().find_map(|line| line.strip_prefix("spare "));
         let spare: i32 = spare.expect("it says").parse().expect("a pid");
+        // None once it has ended, whenever whoever inherits it may reap it.
         let parent = || {
             let stat = std::fs::read_to_string(format!("/proc/{spare}/stat")).ok()?;
-            stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+            let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+            let state = fields.next()?;
+            let parent = fields.next()?.parse().ok()?;
+            (state != "Z").then_some(parent)
         };
         assert_eq!(parent(), Some(host.child.id()), "it waits");
         let watch = Stopwatch::start();
