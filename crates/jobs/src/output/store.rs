@@ -19,7 +19,7 @@ pub(super) const RUN_COST: usize = size_of::<Run>();
 
 /// The largest segment, in bytes: what a reader may have to copy under the
 /// lock.
-const MAX_SEGMENT: usize = 16 * 1024;
+const MAX_SEGMENT: usize = 8 * 1024;
 
 /// How far the window may move beyond what it must to reach a line end.
 const LINE_SLACK: usize = 1024;
@@ -112,9 +112,9 @@ impl Store {
             } else {
                 self.tail.text.push_str(&text[..fits]);
                 text = &text[fits..];
+                self.evict();
             }
         }
-        self.evict();
     }
 
     /// Everything before `offset` is gone, and nothing is kept yet.
