@@ -172,23 +172,13 @@ pub const PATHS: &[Path] = &[
         because: &[
             (1, "the boxed future of an object-safe async method"),
             (1, "the record"),
-            (1, "the hooks, which are called with no lock held"),
             (1, "the task of the driver"),
-            (1, "the effects: whose jobs moved"),
         ],
         count: start,
     },
     Path {
         name: "settle",
-        because: &[
-            (1, "the end, which snapshots share"),
-            (1, "the final output, which reads share"),
-            (
-                2,
-                "the effects: whose jobs moved, who has something to offer",
-            ),
-            (1, "the effects: the wakers"),
-        ],
+        because: &[(1, "the alarm of a completion that is not told at once")],
         count: settle,
     },
     Path {
@@ -209,9 +199,6 @@ pub const PATHS: &[Path] = &[
     Path {
         name: "settle with a notice",
         because: &[
-            (5, "the settlement, as above"),
-            (1, "the batch of the reporter's share"),
-            (1, "the effects: the driver's waker"),
             (3, "the strings of the notice: id, label and text"),
             (5, "the strings that the text and the summary are made of"),
             (1, "the messages that the turn claims"),

@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: every check, one step after the other.
 
 use crate::workspace::{Workspace, execute};
-use crate::{bench, deny, model, tidy};
+use crate::{bench, clients, conformance, deny, model, soak, tidy};
 use anyhow::{Result, bail};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
@@ -33,6 +33,11 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
             deny::run(workspace, &deny::Args::default())
         }),
         ("model", models),
+        ("clients", |workspace| {
+            clients::run(workspace, &clients::Args::default())
+        }),
+        ("matrix", matrix),
+        ("soak", short_soak),
     ]);
     if workspace.has(bench::PACKAGE) {
         steps.push(("bench", benches));
@@ -80,6 +85,21 @@ fn models(workspace: &Workspace) -> Result<()> {
         filter: None,
     };
     model::run(workspace, &args)
+}
+
+fn matrix(workspace: &Workspace) -> Result<()> {
+    conformance::run(workspace, &conformance::Args { matrix: true })
+}
+
+fn short_soak(workspace: &Workspace) -> Result<()> {
+    let args = soak::Args {
+        minutes: 1.0 / 6.0,
+        owners: 200,
+        threads: 2,
+        rest: 20,
+        fault: None,
+    };
+    soak::run(workspace, &args)
 }
 
 fn benches(workspace: &Workspace) -> Result<()> {

@@ -4,9 +4,12 @@
 
 mod bench;
 mod ci;
+mod clients;
+mod conformance;
 mod deny;
 mod docs;
 mod model;
+mod soak;
 mod stress;
 mod tidy;
 mod tokens;
@@ -38,6 +41,12 @@ enum Command {
     Model(model::Args),
     /// Run the process producer under load and at length
     Stress(stress::Args),
+    /// Drive the MCP server with the official SDKs and the inspector
+    Clients(clients::Args),
+    /// Run the contract's cases, or break each clause and show which cases notice
+    Conformance(conformance::Args),
+    /// Let hundreds of owners use a registry at random, and look for losses and leaks
+    Soak(soak::Args),
     /// Run the benchmarks
     Bench(bench::Args),
 }
@@ -50,6 +59,9 @@ fn main() -> ExitCode {
         Command::Deny(args) => deny::run(&workspace, &args),
         Command::Model(args) => model::run(&workspace, &args),
         Command::Stress(args) => stress::run(&workspace, &args),
+        Command::Clients(args) => clients::run(&workspace, &args),
+        Command::Conformance(args) => conformance::run(&workspace, &args),
+        Command::Soak(args) => soak::run(&workspace, &args),
         Command::Bench(args) => bench::run(&workspace, &args),
     });
     match outcome {

@@ -4,7 +4,8 @@
 //! `check NAME: N schedules passed`; a test file that prints none has checked nothing, and fails.
 //!
 //! `--broken` proves that the checks can fail. For each variant in a crate's `tests/broken.toml` it builds the
-//! checks from a copy of the sources that holds the variant, and expects the check that is named there to fail.
+//! checks from a copy of the sources that holds the variant, and expects the check that is named there to fail. These
+//! builds are not optimised: each is run once, for seconds.
 //! A check that fails prints its schedule; with that in `JOBS_MODEL_REPLAY` the same check runs it again.
 
 mod binary;
@@ -17,7 +18,7 @@ use cargo_metadata::{Message, Package, TargetKind};
 use clap::builder::BoolishValueParser;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use variants::{Copy, Variant, variants};
 
 /// How to check.
@@ -45,7 +46,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     let tests = Tests::find(workspace)?;
     let target = workspace.target_directory().join("shuttle");
     let mut passed = Vec::new();
-    for binary in tests.build(workspace, &target)? {
+    for binary in tests.build(workspace, &target, Build::Fast)? {
         let outcome = binary.run(args)?;
         outcome.judge(&binary.package, args.filter.is_some())?;
         passed.extend(outcome.checks);
@@ -85,7 +86,8 @@ fn expect_failures(workspace: &Workspace, args: &Args) -> Result<()> {
         );
         let noticed = copy.broken(variant, || {
             let mut noticed = false;
-            for binary in tests.build(&copied, &target)? {
+            let tests = tests.of(&variant.package);
+            for binary in tests.build(&copied, &target, Build::Soon)? {
                 noticed |= !binary.run(&only)?.success;
             }
             Ok(noticed)
@@ -105,6 +107,27 @@ fn expect_failures(workspace: &Workspace, args: &Args) -> Result<()> {
     ensure!(noticed > 0, "no broken variant is for this check");
     println!("model: {noticed} broken variants noticed");
     Ok(())
+}
+
+/// What a build is for.
+#[derive(Clone, Copy)]
+enum Build {
+    /// Many schedules.
+    Fast,
+    /// A few, soon. It computes like the other one.
+    Soon,
+}
+
+impl Build {
+    fn apply(self, build: &mut Command) {
+        match self {
+            Self::Fast => build.arg("--release"),
+            Self::Soon => build
+                .env("CARGO_PROFILE_DEV_DEBUG", "false")
+                .env("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false")
+                .env("CARGO_PROFILE_DEV_OVERFLOW_CHECKS", "false"),
+        };
+    }
 }
 
 /// The test files that hold model checks: package and target.
@@ -135,8 +158,16 @@ impl Tests {
         Ok(Self { targets })
     }
 
+    /// Those of one package.
+    fn of(&self, package: &str) -> Self {
+        let of_package = self.targets.iter().filter(|(name, _)| name == package);
+        Self {
+            targets: of_package.cloned().collect(),
+        }
+    }
+
     /// Builds the test files.
-    fn build(&self, workspace: &Workspace, target: &Path) -> Result<Vec<Binary>> {
+    fn build(&self, workspace: &Workspace, target: &Path, kind: Build) -> Result<Vec<Binary>> {
         let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
         flags.push_str(" --cfg shuttle");
         let mut build = workspace.cargo();
@@ -145,9 +176,9 @@ impl Tests {
         build.args([
             "test",
             "--no-run",
-            "--release",
             "--message-format=json-render-diagnostics",
         ]);
+        kind.apply(&mut build);
         build.arg("--target-dir").arg(target);
         let packages: BTreeSet<_> = self.targets.iter().map(|(package, _)| package).collect();
         let names: BTreeSet<_> = self.targets.iter().map(|(_, target)| target).collect();

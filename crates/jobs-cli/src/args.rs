@@ -34,7 +34,8 @@ pub(crate) enum Command {
 
     /// Serve the tools to an MCP client
     ///
-    /// Offers `bash`, `job_output`, `job_list` and `job_kill` over standard input and output. Every
+    /// Offers `bash`, `job_output`, `job_list` and `job_kill` over standard input and output, or to
+    /// many clients over HTTP (at /mcp), each with the jobs of its own. Every
     /// setting is a flag, a variable (the flag's name in capitals after `AGENT_JOBS_`) or a line of
     /// the file that --config names, in this order; --print-config shows what is in force.
     ///

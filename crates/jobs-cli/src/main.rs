@@ -3,7 +3,7 @@
 //! - `agent` is the example of a host: how an agent's loop uses the inbox and the tools.
 //! - `model` is what stands behind an agent.
 //! - `demo` composes registry, tools and producer, and lets a scripted model play with them.
-//! - `mcp` serves the tools to any MCP client, `run` runs one command as a job; `settings` finds
+//! - `mcp` serves the tools to any MCP client, over `http` too; `run` runs one command as a job; `settings` finds
 //!   what they are told, `signals` ends them in order.
 //!
 //! Nothing goes to stdout but the result. Logs go to stderr through `tracing`, under the name of
@@ -14,6 +14,7 @@ mod agent;
 mod args;
 mod demo;
 mod exit;
+mod http;
 mod mcp;
 mod model;
 mod run;

@@ -12,17 +12,22 @@ use jobs_process::{BashTool, ProcessError, ProcessRunner};
 use tool_jobs::JobTools;
 
 use crate::exit::Exit;
+use crate::http::{HttpError, HttpSettings};
 use crate::settings::{Flags, MCP, PROCESS, Row, Settings, SettingsError};
 use crate::signals::Signals;
 
 const ROWS: &[&[Row]] = &[MCP, PROCESS];
 
 /// What models are told of the tools, where a client passes it on.
-const INSTRUCTIONS: &str = "Shell commands as background jobs. Remember the ids of jobs. The end \
-    of a job is reported in front of the next answer of any of these tools, so do not poll, sleep, \
-    or do its work a second time; go on with something independent. Before your final answer, \
-    collect what matters with job_output (wait only if you are blocked) and stop with job_kill \
-    what no longer does.";
+fn instructions(prefix: &str) -> String {
+    format!(
+        "Shell commands as background jobs. Remember the ids of jobs. The end of a job is reported \
+         in front of the next answer of any of these tools, so do not poll, sleep, or do its work \
+         a second time; go on with something independent. Before your final answer, collect what \
+         matters with {prefix}job_output (wait only if you are blocked) and stop with \
+         {prefix}job_kill what no longer does."
+    )
+}
 
 /// The arguments of the command.
 #[derive(Debug, Args)]
@@ -84,6 +89,8 @@ pub(crate) enum Failed {
     Jobs(#[from] jobs::Error),
     #[error(transparent)]
     Server(#[from] McpError),
+    #[error(transparent)]
+    Http(#[from] HttpError),
     #[error("cannot listen to signals: {0}")]
     Signals(std::io::Error),
 }
@@ -99,9 +106,11 @@ impl From<&Failed> for Exit {
     fn from(failed: &Failed) -> Self {
         match failed {
             Failed::Settings(error) if error.is_environment() => Self::Environment,
+            Failed::Http(error) if error.is_environment() => Self::Environment,
             Failed::Settings(_)
+            | Failed::Http(_)
             | Failed::Registry(_)
-            | Failed::Server(McpError::Config(_))
+            | Failed::Server(McpError::Config(_) | McpError::Exposed { .. })
             | Failed::Process {
                 error: ProcessError::Config(_),
             } => Self::Usage,
@@ -137,12 +146,16 @@ async fn serve(args: &McpArgs) -> Result<(), Failed> {
         server,
         mounted: _mounted,
     } = Composition::new(&settings)?;
+    let http: HttpSettings = settings.read("http")?;
     if args.print_config {
         print!("{}", settings.print());
         return Ok(());
     }
     let signals = Signals::listen().map_err(Failed::Signals)?;
-    let served = server.serve_stdio(signals.stop()).await;
+    let served = match http.open().await? {
+        Some(http) => http.serve(&server, signals.stop()).await,
+        None => server.serve_stdio(signals.stop()).await,
+    };
     registry.shutdown().await;
     Ok(served?)
 }
@@ -167,9 +180,10 @@ impl Composition {
         let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(bash)];
         tools.extend(mounted.tools());
         let config: McpConfig = settings.read("mcp")?;
+        let instructions = instructions(config.tool_prefix());
         let config = config
             .with_identity("agent-jobs", env!("CARGO_PKG_VERSION"))
-            .with_instructions(INSTRUCTIONS);
+            .with_instructions(instructions);
         let server = McpServer::new(Arc::clone(&registry), tools, config)?;
         Ok(Self {
             registry,

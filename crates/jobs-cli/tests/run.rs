@@ -72,7 +72,7 @@ fn bounds_hold() {
     let ended = run(&["--grace-ms", "0", "--", "true"]);
     assert_eq!(ended.status.code(), Some(2));
     assert!(
-        text(&ended.stderr).contains("graceMs: expected 1 to"),
+        text(&ended.stderr).contains("graceMs: expected whole milliseconds from 1 to"),
         "{ended:?}"
     );
     assert_eq!(run(&[]).status.code(), Some(2));

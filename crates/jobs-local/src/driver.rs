@@ -1,7 +1,9 @@
 //! The driver: one task a job, which waits for its end and for what the end
 //! leaves open.
 //!
-//! It ends when the completion is told, or when nobody is left to tell.
+//! 1. It ends when the completion is told, or when nobody is left to tell.
+//! 2. Its alarm is at most one lease after its last look, so a share that is
+//!    taken meanwhile does not run out before: taking one wakes nobody.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,7 +33,16 @@ pub(crate) async fn drive(job: Arc<Job>, done: Pin<Box<dyn Future<Output = Outco
         settle(&job, verdict);
     }
     guard.disarm();
-    std::future::poll_fn(|cx| poll_leases(&job, &mut alarm, cx)).await;
+    // Most completions are told at once; only the others need an alarm.
+    let mut looked = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut looked, true) {
+            return poll_leases(&job, &mut alarm, cx);
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Waits for the moment to give the job up; `None` when somebody else ended it.
@@ -77,13 +88,17 @@ fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<
         if nobody || state.shares.is_told() {
             return Poll::Ready(());
         }
-        let expiry = state.shares.next_expiry();
         state.driver = Some(cx.waker().clone());
+        let lease = state.room.core.config.share_lease;
+        let expiry = state.shares.next_expiry();
         drop(state);
-        let Some(expiry) = expiry else {
+        let Some(look) = expiry
+            .or(alarm.at())
+            .or_else(|| Instant::now().checked_add(lease))
+        else {
             return Poll::Pending;
         };
-        if alarm.poll(expiry, cx).is_pending() {
+        if alarm.poll(look, cx).is_pending() {
             return Poll::Pending;
         }
         job.expire_shares(Instant::now());
@@ -95,6 +110,10 @@ fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<
 struct Alarm(Option<(Instant, Pin<Box<Sleep>>)>);
 
 impl Alarm {
+    fn at(&self) -> Option<Instant> {
+        self.0.as_ref().map(|(at, _)| *at)
+    }
+
     fn poll(&mut self, at: Instant, cx: &mut Context<'_>) -> Poll<()> {
         let (_, sleep) = match &mut self.0 {
             Some(set) if set.0 == at => set,

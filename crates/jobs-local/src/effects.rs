@@ -11,32 +11,36 @@ use jobs::{OutputSource, contain};
 
 use crate::room::Room;
 
+/// What one room's change leaves to do.
 #[derive(Default)]
 pub(crate) struct Effects {
-    /// Waiters and drivers.
-    pub(crate) wake: Vec<Waker>,
-    /// Rooms whose visible jobs moved.
-    pub(crate) changed: Vec<Arc<Room>>,
-    /// Rooms that have something to offer.
-    pub(crate) offering: Vec<Arc<Room>>,
-    /// Rooms that are closed now.
-    pub(crate) closed: Vec<Arc<Room>>,
+    /// Who waited for what happened.
+    pub(crate) waiters: Vec<Waker>,
+    /// The driver of the one job that changed.
+    pub(crate) driver: Option<Waker>,
+    /// Visible jobs of the room moved.
+    pub(crate) changed: bool,
+    /// The room has something to offer.
+    pub(crate) offering: bool,
+    /// The room is closed now.
+    pub(crate) closed: bool,
     /// Sources whose drop may run a producer's code.
     pub(crate) dropped: Vec<Arc<dyn OutputSource>>,
 }
 
 impl Effects {
     /// Does everything, with no lock held.
-    pub(crate) fn fire(self) {
-        wake(self.wake);
-        for room in self.changed {
-            room.core.changes.moved(&room);
+    pub(crate) fn fire(self, room: &Arc<Room>) {
+        wake(self.waiters);
+        wake(self.driver);
+        if self.changed {
+            room.core.changes.moved(room);
         }
-        for room in self.offering {
-            room.core.offers.route(&room);
+        if self.offering {
+            room.core.offers.route(room);
         }
-        for room in self.closed {
-            room.core.closed(&room);
+        if self.closed {
+            room.core.closed(room);
         }
         for source in self.dropped {
             contain("dropping an output source", || drop(source));

@@ -51,17 +51,12 @@ pub(crate) enum Phase {
 
 /// What only a live job has.
 pub(crate) struct Live {
-    pub(crate) hooks: Arc<LiveHooks>,
+    pub(crate) cancel: CancelHook,
+    pub(crate) detail: Option<DetailHook>,
     pub(crate) stopping: bool,
     pub(crate) killers: Vec<Killer>,
     /// When to give up on a cancelled job, and after how long.
     pub(crate) give_up: Option<GiveUp>,
-}
-
-/// The hooks that may be called while the job lives.
-pub(crate) struct LiveHooks {
-    pub(crate) cancel: CancelHook,
-    pub(crate) detail: Option<DetailHook>,
 }
 
 /// Somebody who asked the work to stop; the first accepted one names the cause.
@@ -90,7 +85,7 @@ pub(crate) struct GiveUp {
 
 /// What only an ended job has.
 pub(crate) struct Ended {
-    pub(crate) end: Arc<End>,
+    pub(crate) end: End,
     /// The position in the order of settlements.
     pub(crate) settlement: u64,
     /// Whether the other news of the settlement are out, so that reporters may
@@ -112,11 +107,10 @@ pub(crate) enum Output {
 }
 
 impl Job {
-    /// Runs `work` on the job and the room it is in, both locked, and tidies
-    /// the room up.
+    /// Runs `work` on the job and the room it is in, both locked, tidies the
+    /// room up, and does what that leaves to do.
     pub(crate) fn locked<T>(
         &self,
-        effects: &mut Effects,
         work: impl FnOnce(&Arc<Room>, &mut RoomState, &mut JobState, &mut Effects) -> T,
     ) -> T {
         loop {
@@ -125,9 +119,12 @@ impl Job {
             let mut state = self.state.lock();
             // A hand-over may have come between.
             if Arc::ptr_eq(&state.room, &room) {
-                let result = work(&room, &mut room_state, &mut state, effects);
+                let mut effects = Effects::default();
+                let result = work(&room, &mut room_state, &mut state, &mut effects);
                 drop(state);
-                room.tidy(&mut room_state, effects);
+                room.tidy(&mut room_state, &mut effects);
+                drop(room_state);
+                effects.fire(&room);
                 return result;
             }
         }
@@ -141,23 +138,24 @@ impl Job {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let state = self.state.lock();
         let mut snapshot = self.project(&state);
-        let hooks = match &state.phase {
-            Phase::Live(live) if live.hooks.detail.is_some() => Some(Arc::clone(&live.hooks)),
-            Phase::Live(_) | Phase::Ended(_) => None,
-        };
+        let hook = state.detail_hook();
         drop(state);
-        if let Some(hooks) = hooks
-            && let Some(told) = self.ask_detail(&hooks)
+        self.add_detail(&mut snapshot, hook);
+        snapshot
+    }
+
+    /// Asks a live job what it says of itself.
+    fn add_detail(&self, snapshot: &mut Snapshot, hook: Option<DetailHook>) {
+        if let Some(hook) = hook
+            && let Some(told) = self.ask(&hook)
             && let State::Running { detail } | State::Stopping { detail } = &mut snapshot.state
         {
             *detail = Some(told);
         }
-        snapshot
     }
 
-    fn ask_detail(&self, hooks: &LiveHooks) -> Option<Arc<str>> {
-        let hook = hooks.detail.as_ref()?;
-        match contain::call(hook) {
+    fn ask(&self, hook: &DetailHook) -> Option<Arc<str>> {
+        match contain::call(|| hook()) {
             Ok(detail) => detail.map(Arc::from),
             Err(panicked) => {
                 tracing::warn!(job = %self.id, %panicked, "the detail hook panicked");
@@ -172,7 +170,7 @@ impl Job {
             Phase::Live(live) if live.stopping => State::Stopping { detail: None },
             Phase::Live(_) => State::Running { detail: None },
             Phase::Ended(ended) => {
-                let mut end = End::clone(&ended.end);
+                let mut end = ended.end.clone();
                 end.reported = state.shares.is_told();
                 State::Ended(end)
             }
@@ -187,15 +185,14 @@ impl Job {
         .with_owner(state.room.session().cloned())
     }
 
-    /// Takes a share for an answer that carries the terminal state, and looks
-    /// at the job in the same moment.
+    /// The job as it is now; with a share, if the answer will carry the
+    /// terminal state.
     pub(crate) fn share(self: &Arc<Self>) -> (Snapshot, Option<Share>) {
-        let mut effects = Effects::default();
-        let (snapshot, ticket) = self.locked(&mut effects, |room, room_state, state, effects| {
-            let ticket = room.take_share(room_state, state, effects);
-            (self.project(state), ticket)
+        let (mut snapshot, hook, ticket) = self.locked(|room, room_state, state, _| {
+            let ticket = room.take_share(room_state, state);
+            (self.project(state), state.detail_hook(), ticket)
         });
-        effects.fire();
+        self.add_detail(&mut snapshot, hook);
         (snapshot, ticket.map(|ticket| self.share_of(ticket)))
     }
 
@@ -210,16 +207,30 @@ impl Job {
 
     /// Changes the shares and lets the room follow.
     fn returned(&self, change: impl FnOnce(&mut Shares) -> Returned) {
-        let mut effects = Effects::default();
         self.locked(
-            &mut effects,
             |room, room_state, state, effects| match change(&mut state.shares) {
                 Returned::Nothing => {}
                 Returned::Told => room.told(room_state, state, effects),
                 Returned::Free => room.offer(room_state, state, effects),
             },
         );
-        effects.fire();
+    }
+}
+
+impl JobState {
+    /// The live half, if the job lives.
+    pub(crate) fn live(&mut self) -> Option<&mut Live> {
+        match &mut self.phase {
+            Phase::Live(live) => Some(live),
+            Phase::Ended(_) => None,
+        }
+    }
+
+    fn detail_hook(&self) -> Option<DetailHook> {
+        match &self.phase {
+            Phase::Live(live) => live.detail.clone(),
+            Phase::Ended(_) => None,
+        }
     }
 }
 

@@ -10,10 +10,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use jobs::{Delivery, Error, Kill, KillOutcome, KilledBy, ProducerError, Receipt, contain};
+use jobs::{
+    CancelHook, Delivery, Error, Kill, KillOutcome, KilledBy, ProducerError, Receipt, contain,
+};
 
-use crate::effects::Effects;
-use crate::job::{GiveUp, Job, Killer, LiveHooks, Stopper};
+use crate::effects::wake;
+use crate::job::{GiveUp, Job, Killer, Stopper};
 use crate::sync::Instant;
 
 pub(crate) fn kill(
@@ -56,7 +58,7 @@ fn already_finished(job: &Arc<Job>) -> Receipt<Kill> {
 /// A call of `cancel`, from before it to what it changed.
 pub(crate) struct Attempt<'a> {
     job: &'a Arc<Job>,
-    hooks: Arc<LiveHooks>,
+    hook: CancelHook,
     number: u64,
     reason: Option<Arc<str>>,
     ticket: u64,
@@ -78,7 +80,7 @@ impl<'a> Attempt<'a> {
         let number = state.room.core.count();
         let reason: Option<Arc<str>> = reason.map(Arc::from);
         let live = state.live()?;
-        let hooks = Arc::clone(&live.hooks);
+        let hook = Arc::clone(&live.cancel);
         if !live.killers.iter().any(|killer| killer.accepted) {
             live.killers.push(Killer {
                 attempt: number,
@@ -94,7 +96,7 @@ impl<'a> Attempt<'a> {
         let teardown = matches!(by, Stopper::OwnerClosed | Stopper::Shutdown);
         Some(Self {
             job,
-            hooks,
+            hook,
             number,
             reason,
             ticket,
@@ -104,11 +106,10 @@ impl<'a> Attempt<'a> {
 
     /// Calls `cancel`. An accepted one gives the job `grace` to settle.
     pub(crate) fn cancel(self, grace: Option<Duration>) -> Result<Accepted, ProducerError> {
-        let cancelled = contain::call(|| (self.hooks.cancel)(self.reason.as_deref()))
-            .unwrap_or_else(|panicked| {
+        let cancelled =
+            contain::call(|| (self.hook)(self.reason.as_deref())).unwrap_or_else(|panicked| {
                 Err(ProducerError::new(format!("producer panicked: {panicked}")))
             });
-        let mut effects = Effects::default();
         let mut state = self.job.state.lock();
         let room = Arc::clone(&state.room);
         let Some(live) = state.live() else {
@@ -136,10 +137,10 @@ impl<'a> Attempt<'a> {
                 })
             });
         }
-        effects.wake.extend(state.driver.take());
+        let driver = state.driver.take();
         drop(state);
-        effects.changed.push(room);
-        effects.fire();
+        wake(driver);
+        room.core.changes.moved(&room);
         Ok(Accepted::Stopping)
     }
 }

@@ -16,7 +16,7 @@ use futures_core::Stream;
 use jobs::{Completion, Completions, Delivery, NoticeId, OwnerKey, Receipt, Scope};
 
 use crate::core::Core;
-use crate::effects::{Effects, wake};
+use crate::effects::wake;
 use crate::room::{Room, RoomPhase, RoomState};
 use crate::sync::Mutex;
 
@@ -192,7 +192,6 @@ impl ReporterStream {
 
     /// The next completion of `room`, if this reporter still serves it.
     fn take(&self, room: &Arc<Room>) -> Option<Receipt<Completion>> {
-        let mut effects = Effects::default();
         let mut room_state = room.state.lock();
         let serving = self.core.offers.serving(room, &room_state)?;
         if !Arc::ptr_eq(&serving, &self.reporter) {
@@ -201,7 +200,7 @@ impl ReporterStream {
         let (_, commit) = room_state.offerable.first_key_value()?;
         let job = Arc::clone(room_state.visible.get(commit)?);
         let mut state = job.state.lock();
-        let ticket = room.take_share(&mut room_state, &mut state, &mut effects)?;
+        let ticket = room.take_share(&mut room_state, &mut state)?;
         let snapshot = job.project(&state);
         drop(state);
         let more = !room_state.offerable.is_empty();
@@ -209,7 +208,6 @@ impl ReporterStream {
         if more {
             self.reporter.queue.lock().add(room);
         }
-        effects.fire();
         let notice = NoticeId::new(self.core.instance, job.id.clone());
         let completion = Completion::new(snapshot, room.owner.clone()?, notice);
         let delivery = Delivery::none().with_share(Some(job.share_of(ticket)));

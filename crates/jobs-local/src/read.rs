@@ -22,11 +22,7 @@ enum Source {
 }
 
 pub(crate) fn read(job: &Arc<Job>) -> Result<Receipt<Delta>, Error> {
-    let mut snapshot = job.snapshot();
-    let mut share = None;
-    if snapshot.is_terminal() {
-        (snapshot, share) = job.share();
-    }
+    let (snapshot, share) = job.share();
     let (source, cursor) = look(job, &snapshot)?;
     let Rendered {
         text,

@@ -57,7 +57,7 @@ fn evict(
         ids.remove(&oldest);
     }
     drop(ids);
-    effects.changed.push(Arc::clone(room));
+    effects.changed = true;
 }
 
 /// Takes everything: the room is closed.

@@ -148,7 +148,7 @@ impl Room {
         state.starting -= 1;
         self.tidy(&mut state, &mut effects);
         drop(state);
-        effects.fire();
+        effects.fire(self);
     }
 
     /// Takes a share of an ended job.
@@ -156,18 +156,13 @@ impl Room {
         &self,
         room_state: &mut RoomState,
         state: &mut JobState,
-        effects: &mut Effects,
     ) -> Option<u64> {
         let Phase::Ended(ended) = &state.phase else {
             return None;
         };
         let expires = Instant::now().checked_add(self.core.config.share_lease);
-        let first = state.shares.is_free();
         let ticket = state.shares.take(expires)?;
         room_state.offerable.remove(&ended.settlement);
-        if first {
-            effects.wake.extend(state.driver.take());
-        }
         Some(ticket)
     }
 
@@ -178,7 +173,7 @@ impl Room {
         state: &mut JobState,
         effects: &mut Effects,
     ) {
-        effects.wake.extend(state.driver.take());
+        effects.driver = state.driver.take();
         let Phase::Ended(ended) = &state.phase else {
             return;
         };
@@ -207,7 +202,7 @@ impl Room {
         };
         if self.owner.is_some() && room_state.phase == RoomPhase::Open && state.shares.is_free() {
             room_state.offerable.insert(*settlement, state.commit);
-            effects.offering.push(Arc::clone(self));
+            effects.offering = true;
         }
     }
 
@@ -235,11 +230,9 @@ impl Room {
         };
         if state.live == 0 && state.starting == 0 {
             state.phase = RoomPhase::Closed;
-            if !state.visible.is_empty() {
-                effects.changed.push(Arc::clone(self));
-            }
+            effects.changed |= !state.visible.is_empty();
             crate::retention::clear(self, state, effects);
-            effects.closed.push(Arc::clone(self));
+            effects.closed = true;
         }
     }
 }

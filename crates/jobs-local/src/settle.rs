@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use jobs::{Cause, End, Origin, Outcome, TerminalStatus, UnixMillis, contain};
 
-use crate::effects::Effects;
-use crate::job::{Ended, Job, JobState, Killer, Live, Output, Phase, Stopper};
+use crate::effects;
+use crate::job::{Ended, Job, Killer, Output, Phase, Stopper};
 use crate::sync::Instant;
 
 /// What ends a job.
@@ -24,56 +24,53 @@ pub(crate) enum Verdict {
 }
 
 /// Ends the job by this verdict, unless it has ended.
+///
+/// The driver is not woken: it is the one who calls this, or is told apart.
 pub(crate) fn settle(job: &Arc<Job>, verdict: Verdict) {
     let Some(source_bytes) = output_bytes(job) else {
         return;
     };
-    let mut effects = Effects::default();
-    let live = job.locked(&mut effects, |room, room_state, state, effects| {
+    let live = job.locked(|room, room_state, state, effects| {
         let Phase::Live(live) = &mut state.phase else {
             return None;
         };
         let (end, text) = judge(verdict, &live.killers, job.started_at);
         if let Output::Text(output) = &mut state.output {
-            *output = Some(text.unwrap_or_default().into());
+            *output = Some(text.unwrap_or_default());
         }
         let by_model = end.status == TerminalStatus::Killed && end.cause == Cause::Model;
         let waiters = state.waiters.release();
-        let expires = Instant::now().checked_add(room.core.config.share_lease);
+        let expires = || Instant::now().checked_add(room.core.config.share_lease);
         state.shares.settle(waiters.len(), by_model, expires);
         let ended = Ended {
-            end: Arc::new(end),
+            end,
             settlement: room.core.count(),
             published: false,
             kept: true,
             output_bytes: source_bytes + final_bytes(&state.output),
         };
         room.ended(room_state, state, &ended);
-        effects.wake.extend(waiters);
-        effects.wake.extend(state.driver.take());
-        effects.changed.push(Arc::clone(room));
+        effects.waiters = waiters;
+        effects.changed = true;
         match std::mem::replace(&mut state.phase, Phase::Ended(ended)) {
             Phase::Live(live) => Some(live),
             Phase::Ended(_) => None,
         }
     });
-    effects.fire();
     if let Some(live) = live {
-        crate::effects::contain("dropping the hooks of a job", || drop(live));
+        effects::contain("dropping the hooks of a job", || drop(live));
         publish(job);
     }
 }
 
 /// Lets reporters hear of it, now that everybody else has.
 fn publish(job: &Arc<Job>) {
-    let mut effects = Effects::default();
-    job.locked(&mut effects, |room, room_state, state, effects| {
+    job.locked(|room, room_state, state, effects| {
         if let Phase::Ended(ended) = &mut state.phase {
             ended.published = true;
         }
         room.offer(room_state, state, effects);
     });
-    effects.fire();
 }
 
 /// What the source of a live job keeps; none if the job has ended.
@@ -100,7 +97,7 @@ fn final_bytes(output: &Output) -> u64 {
 }
 
 /// The end that a verdict means, and the final output.
-fn judge(verdict: Verdict, killers: &[Killer], started_at: UnixMillis) -> (End, Option<String>) {
+fn judge(verdict: Verdict, killers: &[Killer], started_at: UnixMillis) -> (End, Option<Arc<str>>) {
     let finished_at = UnixMillis::now().max(started_at);
     let failed = |detail: String, cause| {
         let mut end = End::new(TerminalStatus::Failed, cause, finished_at);
@@ -150,14 +147,4 @@ fn stopped_by(killer: &Killer) -> Option<String> {
         Some(reason) => format!("stopped by {who}: {reason}"),
         None => format!("stopped by {who}"),
     })
-}
-
-impl JobState {
-    /// The live half, if the job lives.
-    pub(crate) fn live(&mut self) -> Option<&mut Live> {
-        match &mut self.phase {
-            Phase::Live(live) => Some(live),
-            Phase::Ended(_) => None,
-        }
-    }
 }

@@ -12,7 +12,7 @@
 //!
 //! Pure: no lock, no waker, no clock.
 
-use std::collections::VecDeque;
+use smallvec::SmallVec;
 
 use crate::sync::Instant;
 
@@ -35,10 +35,13 @@ enum Phase {
     /// The job has ended.
     Ended {
         by_model: bool,
-        out: VecDeque<Batch>,
+        out: Batches,
         next_ticket: u64,
     },
 }
+
+/// Nearly always at most one, and never for long.
+type Batches = SmallVec<[Batch; 1]>;
 
 /// Shares that were taken at the same moment.
 #[derive(Debug)]
@@ -99,7 +102,7 @@ impl Shares {
             } if !self.told => {
                 let ticket = *next_ticket;
                 *next_ticket += 1;
-                out.push_back(Batch {
+                out.push(Batch {
                     ticket,
                     count: 1,
                     expires,
@@ -112,7 +115,12 @@ impl Shares {
 
     /// The job ended with `waiters` waiting; `by_model`: killed, and the model
     /// is the one who did it.
-    pub(crate) fn settle(&mut self, waiters: usize, by_model: bool, expires: Option<Instant>) {
+    pub(crate) fn settle(
+        &mut self,
+        waiters: usize,
+        by_model: bool,
+        expires: impl Fn() -> Option<Instant>,
+    ) {
         let Phase::Live {
             kills,
             kill_delivered,
@@ -128,7 +136,7 @@ impl Shares {
             .map(|(ticket, count)| Batch {
                 ticket,
                 count,
-                expires,
+                expires: expires(),
             })
             .collect();
         self.phase = Phase::Ended {
@@ -142,7 +150,7 @@ impl Shares {
     pub(crate) fn tell(&mut self) {
         self.told = true;
         if let Phase::Ended { out, .. } = &mut self.phase {
-            *out = VecDeque::new();
+            *out = Batches::new();
         }
     }
 
@@ -221,7 +229,7 @@ mod tests {
 
     fn ended(waiters: usize, by_model: bool) -> Shares {
         let mut shares = Shares::new();
-        shares.settle(waiters, by_model, None);
+        shares.settle(waiters, by_model, || None);
         shares
     }
 
@@ -252,12 +260,12 @@ mod tests {
             let mut before = Shares::new();
             let ticket = before.take_kill();
             before.commit(ticket);
-            before.settle(0, by_model, None);
+            before.settle(0, by_model, || None);
             assert_eq!(before.is_told(), told);
 
             let mut after = Shares::new();
             let ticket = after.take_kill();
-            after.settle(0, by_model, None);
+            after.settle(0, by_model, || None);
             assert_eq!(
                 after.is_free(),
                 !told,
@@ -277,7 +285,7 @@ mod tests {
         let mut shares = Shares::new();
         let ticket = shares.take_kill();
         shares.give_back(ticket);
-        shares.settle(0, false, None);
+        shares.settle(0, false, || None);
         assert!(shares.is_free());
     }
 }

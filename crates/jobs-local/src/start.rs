@@ -13,9 +13,8 @@ use jobs::{Error, Hooks, JobId, JobSpec, ProducerError, Scope, UnixMillis, conta
 
 use crate::core::Core;
 use crate::driver::drive;
-use crate::effects::Effects;
 use crate::ids::Slot;
-use crate::job::{Job, JobState, Live, LiveHooks, Output, Phase};
+use crate::job::{Job, JobState, Live, Output, Phase};
 use crate::room::{Room, RoomPhase};
 use crate::shares::Shares;
 use crate::sync::{Mutex, Spawner};
@@ -107,12 +106,12 @@ fn commit(
         ..
     } = hooks;
     let live = Live {
-        hooks: Arc::new(LiveHooks { cancel, detail }),
+        cancel,
+        detail,
         stopping: false,
         killers: Vec::new(),
         give_up: None,
     };
-    let mut effects = Effects::default();
     let mut room_state = room.state.lock();
     room_state.starting -= 1;
     room_state.live += 1;
@@ -144,8 +143,7 @@ fn commit(
     room_state.visible.insert(commit, Arc::clone(&job));
     core.ids.lock().put(&job.id, Slot::Job(Arc::clone(&job)));
     drop(room_state);
-    effects.changed.push(Arc::clone(room));
-    effects.fire();
+    core.changes.moved(room);
     spawner.spawn(drive(Arc::clone(&job), done));
     if let Some(stopper) = closing {
         teardown::stop(&job, stopper);

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use jobs::{Error, OwnerControl, OwnerKey};
 
 use crate::core::Core;
-use crate::effects::Effects;
+use crate::effects::{Effects, wake};
 use crate::job::{Job, Phase, Stopper};
 use crate::kill::Attempt;
 use crate::room::{Room, RoomPhase, RoomState};
@@ -65,7 +65,7 @@ pub(crate) fn begin_close(room: &Arc<Room>, stopper: Stopper) {
     let live = tell_everything(&mut state, &mut effects);
     room.tidy(&mut state, &mut effects);
     drop(state);
-    effects.fire();
+    effects.fire(room);
     for job in &live {
         stop(job, stopper);
     }
@@ -79,7 +79,7 @@ fn tell_everything(room_state: &mut RoomState, effects: &mut Effects) -> Vec<Arc
         state.shares.tell();
         match &state.phase {
             Phase::Live(_) => live.push(Arc::clone(job)),
-            Phase::Ended(_) => effects.wake.extend(state.driver.take()),
+            Phase::Ended(_) => effects.waiters.extend(state.driver.take()),
         }
     }
     room_state.offerable.clear();
@@ -100,6 +100,8 @@ pub(crate) fn stop(job: &Arc<Job>, stopper: Stopper) {
         let detail = format!("cancel failed during teardown; work may be orphaned: {error}");
         tracing::warn!(job = %job.id, "{detail}");
         settle(job, Verdict::Forced(detail));
+        let driver = job.state.lock().driver.take();
+        wake(driver);
     }
 }
 
@@ -129,7 +131,6 @@ fn hand_over(from: &Arc<Room>, to: &OwnerKey) -> Result<(), Error> {
     if Arc::ptr_eq(from, &to) {
         return Ok(());
     }
-    let mut effects = Effects::default();
     let (mut from_state, mut to_state) = if from.number < to.number {
         let from_state = from.state.lock();
         (from_state, to.state.lock())
@@ -145,12 +146,16 @@ fn hand_over(from: &Arc<Room>, to: &OwnerKey) -> Result<(), Error> {
     for job in &jobs {
         carry(job, &mut from_state, &mut to_state, &to);
     }
+    let mut effects = Effects {
+        changed: true,
+        offering: true,
+        ..Effects::default()
+    };
     to.tidy(&mut to_state, &mut effects);
     drop(from_state);
     drop(to_state);
-    effects.changed.extend([Arc::clone(from), Arc::clone(&to)]);
-    effects.offering.push(to);
-    effects.fire();
+    core.changes.moved(from);
+    effects.fire(&to);
     Ok(())
 }
 

@@ -173,3 +173,89 @@ fn carry_out(verdict: Verdict<Receipts>) {
     delivered.into_iter().flatten().for_each(Delivery::commit);
     drop(lost);
 }
+
+#[cfg(test)]
+mod tests {
+    use jobs::{Hooks, JobRegistry, JobSpec, Outcome, Scope};
+    use jobs_local::{Config, LocalJobRegistry};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{McpConfig, McpServer};
+
+    /// A connection that was given the end of a job as the answer to request 1.
+    struct Stage {
+        registry: Arc<dyn JobRegistry>,
+        connection: Connection,
+        job: jobs::JobId,
+        _controller: jobs::Registration,
+    }
+
+    impl Stage {
+        async fn answered() -> Self {
+            let registry: Arc<dyn JobRegistry> =
+                LocalJobRegistry::new(Config::default()).expect("a registry");
+            let controller = registry.controller("test", &Scope::root()).expect("free");
+            let owner = registry.owner("session".into(), Scope::root());
+            let hooks = Hooks::from_future(|_| async { Outcome::completed() });
+            let spec = JobSpec::new("work", "x", |_id| Ok(hooks)).with_owner(&owner);
+            let job = registry.start(spec).await.expect("started");
+            let settled = registry.settled(&job, &owner.caller()).await;
+            let (_, delivery) = settled.expect("ended").into_parts();
+            let server = McpServer::new(Arc::clone(&registry), [], McpConfig::default());
+            let connection = server.expect("a server").connection(owner);
+            let call = json!({ "id": 1, "method": "tools/call", "params": { "name": "any" } });
+            connection.received(&message(call));
+            connection.answered(RequestId::Number(1), vec![delivery]);
+            Self {
+                registry,
+                connection,
+                job,
+                _controller: controller,
+            }
+        }
+
+        async fn is_told(&self) -> bool {
+            let caller = self.connection.owner().caller();
+            let job = self.registry.get(&self.job, &caller).await;
+            job.expect("the job").reported()
+        }
+
+        fn cancel(&self) {
+            let method = "notifications/cancelled";
+            let cancel = json!({ "method": method, "params": { "requestId": 1 } });
+            self.connection.received(&message(cancel));
+        }
+    }
+
+    fn message(mut fields: Value) -> ClientJsonRpcMessage {
+        fields["jsonrpc"] = "2.0".into();
+        serde_json::from_value(fields).expect("a message")
+    }
+
+    const SHORT: Duration = Duration::from_millis(1);
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_counts_five_seconds_after_it_was_sent() {
+        let stage = Stage::answered().await;
+        tokio::time::sleep(10 * CROSSING).await;
+        assert!(!stage.is_told().await, "it was not sent");
+        stage.connection.sent(&RequestId::Number(1));
+        tokio::time::sleep(CROSSING - SHORT).await;
+        assert!(!stage.is_told().await, "a cancellation may still cross it");
+        tokio::time::sleep(2 * SHORT).await;
+        assert!(stage.is_told().await);
+        stage.cancel();
+        assert!(stage.is_told().await, "too late");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cancellation_within_five_seconds_takes_it_back() {
+        let stage = Stage::answered().await;
+        stage.connection.sent(&RequestId::Number(1));
+        tokio::time::sleep(CROSSING - SHORT).await;
+        stage.cancel();
+        tokio::time::sleep(10 * CROSSING).await;
+        assert!(!stage.is_told().await);
+    }
+}

@@ -23,6 +23,17 @@ pub enum McpError {
         /// `input` or `output`.
         which: &'static str,
     },
+    /// Other machines could call, and nobody is asked who they are.
+    #[error(
+        "refused to serve {address} without tokens: expected tokens, or a loopback address and a single user"
+    )]
+    Exposed {
+        /// Where it was to listen.
+        address: std::net::SocketAddr,
+    },
+    /// The listener has no address.
+    #[error("cannot listen")]
+    Listener(#[source] std::io::Error),
     /// The client's first messages were none of the protocol's.
     #[error("the client did not open a session: {reason}")]
     Handshake {

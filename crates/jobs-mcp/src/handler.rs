@@ -5,28 +5,57 @@ use std::sync::Arc;
 use jobs::tool::ToolCall;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation,
-    ListToolsResult, PaginatedRequestParams, RequestId, ServerCapabilities, ServerConfig, Tool,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 
-use crate::connection::{Connection, Receipts};
+use crate::connection::Connection;
+use crate::link::Link;
 use crate::patience::{self, Progress};
 use crate::server::Shared;
 use crate::toolbox::Entry;
 use crate::{content, notices};
 
-/// Answers one client; made by [`Connection::handler`].
+/// Answers a client; made by [`Connection::handler`].
 #[derive(Debug)]
 pub struct Handler {
     shared: Arc<Shared>,
-    connection: Connection,
+    origin: Origin,
+}
+
+#[derive(Debug)]
+enum Origin {
+    /// Every request comes from here.
+    One(Connection),
+    /// Each HTTP request says by itself.
+    Requests,
 }
 
 impl Handler {
     pub(crate) fn new(shared: Arc<Shared>, connection: Connection) -> Self {
-        Self { shared, connection }
+        let origin = Origin::One(connection);
+        Self { shared, origin }
+    }
+
+    /// A handler of HTTP requests that carry their [`Link`].
+    pub(crate) fn of_requests(shared: Arc<Shared>) -> Self {
+        let origin = Origin::Requests;
+        Self { shared, origin }
+    }
+
+    fn link(&self, context: &RequestContext<RoleServer>) -> Result<Link, ErrorData> {
+        match &self.origin {
+            Origin::One(connection) => Ok(Link::Connection(connection.clone())),
+            Origin::Requests => {
+                let parts = context.extensions.get::<http::request::Parts>();
+                let link = parts.and_then(|parts| parts.extensions.get::<Link>());
+                link.cloned().ok_or_else(|| {
+                    ErrorData::internal_error("the request does not say whose it is", None)
+                })
+            }
+        }
     }
 
     async fn answer(
@@ -34,52 +63,31 @@ impl Handler {
         entry: &Entry,
         arguments: Value,
         context: &RequestContext<RoleServer>,
-        pending: Pending,
+        link: Link,
     ) -> CallToolResult {
         let Shared {
             registry, config, ..
         } = &*self.shared;
-        let owner = self.connection.owner();
+        let owner = link.owner().clone();
+        let over = link.over().clone();
+        let pending = link.open(context.id.clone());
         let call = ToolCall::new(arguments, owner.caller()).with_cancel(context.ct.child_token());
         let progress = context.meta.get_progress_token().map(|token| Progress {
             token,
             peer: context.peer.clone(),
             interval: config.progress_interval,
         });
-        let over = self.connection.over();
-        let (reply, _) = patience::run(&*entry.tool, call, over, progress).await;
+        let (reply, told) = patience::run(&*entry.tool, call, &over, progress).await;
         let (result, delivery) = reply.into_parts();
         let mut receipts = vec![delivery];
         // After the body: what it reports is not announced in front of it.
-        let front = notices::collect(&**registry, owner, config.notice_limit).map(|notices| {
+        let front = notices::collect(&**registry, &owner, config).map(|notices| {
             receipts.extend(notices.told);
             notices.block
         });
         receipts.retain(|receipt| !receipt.is_none());
-        pending.answered(receipts);
+        pending.answered(receipts, told);
         content::result(result, entry.shape, front)
-    }
-}
-
-/// A call that has no answer yet. Dropped without one, it leaves nothing behind.
-struct Pending {
-    connection: Connection,
-    id: Option<RequestId>,
-}
-
-impl Pending {
-    fn answered(mut self, receipts: Receipts) {
-        if let Some(id) = self.id.take() {
-            self.connection.answered(id, receipts);
-        }
-    }
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        if let Some(id) = self.id.take() {
-            self.connection.abandoned(&id);
-        }
     }
 }
 
@@ -114,17 +122,15 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let pending = Pending {
-            connection: self.connection.clone(),
-            id: Some(context.id.clone()),
-        };
+        let link = self.link(&context)?;
         let Some(entry) = self.shared.toolbox.find(&request.name) else {
+            drop(link.open(context.id.clone()));
             let name = jobs::text::Echo::new(&request.name);
             let text = format!("unknown tool \"{name}\"");
             return Err(ErrorData::invalid_params(text, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let result = self.answer(entry, arguments, &context, pending).await;
+        let result = self.answer(entry, arguments, &context, link).await;
         Ok(result.into())
     }
 }

@@ -1,7 +1,7 @@
 //! The job tools for any MCP client: a handler on `rmcp` over the seam.
 //!
-//! - [`McpServer`] takes a registry and a list of tools ([`jobs::tool::Tool`]) and serves them;
-//!   [`McpServer::serve_stdio`] is the usual way.
+//! - [`McpServer`] takes a registry and a list of tools ([`jobs::tool::Tool`]) and serves them:
+//!   [`McpServer::serve_stdio`] one client, [`McpServer::http`] many.
 //! - A host of `rmcp` mounts them itself: a [`Connection`] gives the [`Handler`] and watches the
 //!   transport.
 //!
@@ -17,7 +17,9 @@ mod connection;
 mod content;
 mod error;
 mod handler;
+mod http;
 mod ledger;
+mod link;
 mod notices;
 mod patience;
 mod server;
@@ -25,6 +27,7 @@ mod stdio;
 mod toolbox;
 mod watch;
 
+pub use crate::http::{Access, HttpConfig, HttpServer, TokenError, Tokens};
 pub use config::McpConfig;
 pub use connection::Connection;
 pub use error::McpError;

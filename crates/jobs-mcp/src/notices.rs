@@ -11,6 +11,8 @@ use rmcp::model::{ContentBlock, MetaObject, TextContent};
 use serde_json::{Value, json};
 use tool_jobs::Notice;
 
+use crate::config::McpConfig;
+
 /// The key of the notices' ids in the metadata of their block: a second telling has the same id.
 const IDS: &str = "agent-jobs/notices";
 
@@ -23,15 +25,17 @@ pub(crate) struct Notices {
     pub(crate) told: Vec<Delivery>,
 }
 
-/// What there is to tell `owner` now, in at most `cap` bytes; what has no room stays untold.
+/// What there is to tell `owner` now, within the limit; what has no room stays untold.
 ///
 /// To be called after the body of a call has run, so that what the answer itself reports is not
 /// announced in front of it: the answer holds a share of it.
 pub(crate) fn collect(
     registry: &dyn JobRegistry,
     owner: &Owner,
-    cap: NonZeroUsize,
+    config: &McpConfig,
 ) -> Option<Notices> {
+    let cap = config.notice_limit;
+    let reader = format!("{}job_output", config.tool_prefix);
     let mut news = registry.completions(owner.scope(), Some(owner.key()));
     let mut now = Context::from_waker(Waker::noop());
     let mut lines = Lines::new(cap);
@@ -39,7 +43,7 @@ pub(crate) fn collect(
         let (mut completion, delivery) = receipt.into_parts();
         let limit = completion.job.output_limit;
         completion.job.output_limit = Some(least(limit, cap));
-        let notice = Notice::of(&completion, Some(cap));
+        let notice = Notice::naming(&reader, &completion, Some(cap));
         if !lines.add(&notice) {
             break; // dropping the delivery gives the completion back
         }
@@ -145,7 +149,8 @@ mod tests {
         }
 
         fn collect(&self, cap: NonZeroUsize) -> Option<(String, usize, Notices)> {
-            let notices = collect(&*self.registry, &self.owner, cap)?;
+            let config = McpConfig::default().with_notice_limit(cap);
+            let notices = collect(&*self.registry, &self.owner, &config)?;
             let text = notices.block.as_text()?;
             let ids = text.meta.as_ref()?.0.get(IDS)?.as_array()?.len();
             Some((text.text.clone(), ids, notices))

@@ -1,16 +1,24 @@
 //! A transport with a connection listening in, in the order of the wire.
+//!
+//! The SDK reads on while answers wait to be written. A client that asks and does not read would
+//! make them pile up here, so nothing more is read from it until it has read.
 
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
+use tokio::sync::watch;
 
 use crate::connection::Connection;
+
+/// So many messages may wait to be written while more of the client's are read.
+const MOST_UNWRITTEN: usize = 64;
 
 /// A transport that tells a [`Connection`] what passes; made by [`Connection::watch`].
 #[derive(Debug)]
 pub struct Watched<T> {
     transport: T,
     connection: Connection,
+    unwritten: watch::Sender<usize>,
 }
 
 impl<T> Watched<T> {
@@ -18,7 +26,30 @@ impl<T> Watched<T> {
         Self {
             transport,
             connection,
+            unwritten: watch::Sender::new(0),
         }
+    }
+}
+
+/// Waits until the client has read enough of what it was sent.
+async fn has_read(mut unwritten: watch::Receiver<usize>) {
+    let few = unwritten.wait_for(|count| *count < MOST_UNWRITTEN).await;
+    drop(few); // an error would mean that the transport is gone
+}
+
+/// A message that is not written yet.
+struct Unwritten(watch::Sender<usize>);
+
+impl Unwritten {
+    fn new(count: &watch::Sender<usize>) -> Self {
+        count.send_modify(|count| *count += 1);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Unwritten {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
     }
 }
 
@@ -41,10 +72,17 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
         if let Some(id) = answered {
             self.connection.sent(id);
         }
-        self.transport.send(message)
+        let unwritten = Unwritten::new(&self.unwritten);
+        let send = self.transport.send(message);
+        async move {
+            let sent = send.await;
+            drop(unwritten);
+            sent
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        has_read(self.unwritten.subscribe()).await;
         let message = self.transport.receive().await;
         match &message {
             Some(message) => self.connection.received(message),

@@ -13,6 +13,8 @@ use crate::text::{Content, Filter};
 
 /// A larger one gains nothing on 64 KiB pipes.
 const BUFFER: usize = 64 * 1024;
+/// Where it begins: most jobs print little, and large pieces of memory are dear to give back.
+const FIRST_BUFFER: usize = 4 * 1024;
 /// How often one pipe is read before the other has its turn.
 const TURN: usize = 4;
 /// How much may still be read from a pipe that is closed by force.
@@ -101,8 +103,7 @@ impl Capture {
         close: CancellationToken,
         over: CancellationToken,
     ) -> Captured {
-        // Not zeroed: a job that prints little touches little of it.
-        let mut buffer = Vec::with_capacity(BUFFER);
+        let mut buffer = Vec::with_capacity(FIRST_BUFFER);
         while self.pipes.iter().any(Option::is_some) {
             let index = tokio::select! {
                 () = close.cancelled() => break,
@@ -126,6 +127,9 @@ impl Capture {
 
     /// One read; `None` when there is nothing now or any more.
     async fn read(&mut self, index: usize, buffer: &mut Vec<u8>) -> Option<usize> {
+        if buffer.len() == buffer.capacity() && buffer.len() < BUFFER {
+            *buffer = Vec::with_capacity(BUFFER);
+        }
         buffer.clear();
         match self.pipes[index].as_ref()?.try_read_buf(buffer) {
             Ok(length) if length > 0 => {

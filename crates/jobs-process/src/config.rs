@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jobs::ConfigError;
+use jobs::config::{ConfigError, Setting, check_duration};
 use serde::{Deserialize, Serialize};
 
 use crate::env::EnvRules;
 use crate::launcher::{Direct, Launcher};
 use crate::tree::Containment;
 
-/// The longest duration that is accepted, in milliseconds.
-const MAX_MS: u64 = 2_147_483_647;
+/// More than that would cost more than they save.
+const MAX_SPARES: usize = 16;
+const SPARES: &str = "0 to 16";
 
 /// What happens when the command itself ends and others of its processes stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -55,6 +56,7 @@ pub struct ProcessConfig {
     pub(crate) on_leader_exit: OnLeaderExit,
     pub(crate) containment: Containment,
     pub(crate) supervisor: Option<PathBuf>,
+    pub(crate) spare_supervisors: usize,
     pub(crate) spill_directory: PathBuf,
     pub(crate) shell: PathBuf,
     pub(crate) env: EnvRules,
@@ -76,6 +78,7 @@ impl Default for ProcessConfig {
             on_leader_exit: OnLeaderExit::Stop,
             containment: Containment::Supervisor,
             supervisor: None,
+            spare_supervisors: 2,
             spill_directory: std::env::temp_dir(),
             shell: "bash".into(),
             env: EnvRules::new(),
@@ -161,6 +164,18 @@ impl ProcessConfig {
         self
     }
 
+    /// How many supervisors without a job are kept for the next ones (2, at most 16); 0 keeps none.
+    ///
+    /// One that was kept saves the start of a process; it ends with the runner, and with the host.
+    /// It has the limits (`umask`, resource limits, namespaces, a sandbox) that the host had when it
+    /// was started: keep none in a host that changes its own later. One that has other users or
+    /// groups than the host has by now is not used.
+    #[must_use]
+    pub fn with_spare_supervisors(mut self, count: usize) -> Self {
+        self.spare_supervisors = count;
+        self
+    }
+
     /// Where the directory for spilled output is made (the system's temporary directory).
     #[must_use]
     pub fn with_spill_directory(mut self, parent: impl Into<PathBuf>) -> Self {
@@ -195,6 +210,10 @@ impl ProcessConfig {
         if let Some(limit) = self.max_runtime {
             check_duration("maxRuntimeMs", limit)?;
         }
+        if self.spare_supervisors > MAX_SPARES {
+            let got = self.spare_supervisors;
+            return Err(ConfigError::new("spareSupervisors", got, SPARES));
+        }
         let relative = |path: &Path| !path.is_absolute();
         if let Some(path) = self.supervisor.as_deref().filter(|path| relative(path)) {
             return Err(ConfigError::new(
@@ -214,31 +233,21 @@ impl ProcessConfig {
     }
 }
 
-/// A duration of a setting or a call: at least a millisecond, at most 24.8 days.
-pub(crate) fn check_duration(field: &'static str, given: Duration) -> Result<(), ConfigError> {
-    if (1..=u128::from(MAX_MS)).contains(&given.as_millis()) {
-        return Ok(());
-    }
-    Err(ConfigError::new(
-        field,
-        format_args!("{} ms", given.as_millis()),
-        "1 to 2147483647 ms",
-    ))
-}
-
-/// The form of [`ProcessConfig`] in files.
+/// The form of [`ProcessConfig`] in files. Numbers are read as whatever they are, so that a refusal
+/// names them.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct File {
-    output_memory_bytes: Option<NonZeroUsize>,
-    spill_limit_bytes: Option<u64>,
-    grace_ms: Option<u64>,
-    output_cap_bytes: Option<NonZeroUsize>,
-    max_output_bytes: Option<NonZeroU64>,
-    max_runtime_ms: Option<u64>,
+    output_memory_bytes: Option<Setting>,
+    spill_limit_bytes: Option<Setting>,
+    grace_ms: Option<Setting>,
+    output_cap_bytes: Option<Setting>,
+    max_output_bytes: Option<Setting>,
+    max_runtime_ms: Option<Setting>,
     on_leader_exit: Option<OnLeaderExit>,
     containment: Option<Containment>,
     supervisor: Option<PathBuf>,
+    spare_supervisors: Option<Setting>,
     spill_directory: Option<PathBuf>,
     shell: Option<PathBuf>,
     env: Option<EnvRules>,
@@ -249,16 +258,26 @@ impl TryFrom<File> for ProcessConfig {
 
     fn try_from(file: File) -> Result<Self, ConfigError> {
         let default = Self::default();
+        let output_memory = memory("outputMemoryBytes", file.output_memory_bytes.as_ref())?;
+        let output_cap = memory("outputCapBytes", file.output_cap_bytes.as_ref())?;
+        let spill_limit = zero_or("spillLimitBytes", file.spill_limit_bytes.as_ref(), BYTES)?;
+        let spares = zero_or("spareSupervisors", file.spare_supervisors.as_ref(), SPARES)?;
         let config = Self {
-            output_memory: file.output_memory_bytes.unwrap_or(default.output_memory),
-            spill_limit: file.spill_limit_bytes.unwrap_or(default.spill_limit),
-            grace: file.grace_ms.map_or(default.grace, Duration::from_millis),
-            output_cap: file.output_cap_bytes.unwrap_or(default.output_cap),
-            max_output: file.max_output_bytes.unwrap_or(default.max_output),
-            max_runtime: file.max_runtime_ms.map(Duration::from_millis),
+            output_memory: output_memory.unwrap_or(default.output_memory),
+            spill_limit: spill_limit.unwrap_or(default.spill_limit),
+            grace: millis("graceMs", file.grace_ms.as_ref())?.unwrap_or(default.grace),
+            output_cap: output_cap.unwrap_or(default.output_cap),
+            max_output: bytes("maxOutputBytes", file.max_output_bytes.as_ref())?
+                .unwrap_or(default.max_output),
+            max_runtime: millis("maxRuntimeMs", file.max_runtime_ms.as_ref())?,
             on_leader_exit: file.on_leader_exit.unwrap_or_default(),
             containment: file.containment.unwrap_or(default.containment),
             supervisor: file.supervisor,
+            spare_supervisors: match spares {
+                // More than fits is more than is allowed.
+                Some(spares) => usize::try_from(spares).unwrap_or(usize::MAX),
+                None => default.spare_supervisors,
+            },
             spill_directory: file.spill_directory.unwrap_or(default.spill_directory),
             shell: file.shell.unwrap_or(default.shell),
             env: file.env.unwrap_or_default(),
@@ -266,6 +285,50 @@ impl TryFrom<File> for ProcessConfig {
         };
         config.check()?;
         Ok(config)
+    }
+}
+
+const BYTES: &str = "a whole number of bytes";
+
+/// A duration of a file.
+pub(crate) fn millis(
+    field: &'static str,
+    given: Option<&Setting>,
+) -> Result<Option<Duration>, ConfigError> {
+    given.map(|given| given.millis(field)).transpose()
+}
+
+/// A size of a file, at least 1.
+pub(crate) fn bytes(
+    field: &'static str,
+    given: Option<&Setting>,
+) -> Result<Option<NonZeroU64>, ConfigError> {
+    const EXPECTED: &str = "a whole number of bytes, at least 1";
+    let whole = |given: &Setting| given.whole(field, u64::MAX, EXPECTED);
+    given.map(whole).transpose()
+}
+
+fn memory(
+    field: &'static str,
+    given: Option<&Setting>,
+) -> Result<Option<NonZeroUsize>, ConfigError> {
+    let Some(size) = bytes(field, given)? else {
+        return Ok(None);
+    };
+    let fits = NonZeroUsize::try_from(size);
+    fits.map(Some)
+        .map_err(|_| ConfigError::new(field, size, "what memory can hold"))
+}
+
+fn zero_or(
+    field: &'static str,
+    given: Option<&Setting>,
+    expected: &'static str,
+) -> Result<Option<u64>, ConfigError> {
+    match given {
+        None => Ok(None),
+        Some(Setting::Unsigned(0)) => Ok(Some(0)),
+        Some(given) => Ok(Some(given.whole(field, u64::MAX, expected)?.get())),
     }
 }
 
@@ -281,11 +344,17 @@ mod tests {
 
     #[test]
     fn what_is_out_of_range_is_named() {
-        assert!(refused(r#"{"graceMs":0}"#).contains("graceMs: expected 1 to"));
+        assert!(refused(r#"{"graceMs":0}"#).contains("graceMs: expected whole milliseconds"));
         assert!(refused(r#"{"maxRuntimeMs":2147483648}"#).contains("maxRuntimeMs"));
         assert!(refused(r#"{"supervisor":"bin/x"}"#).contains("absolute"));
+        assert!(refused(r#"{"spareSupervisors":17}"#).contains("0 to 16"));
         assert!(refused(r#"{"grace":1}"#).contains("unknown field"));
-        assert!(refused(r#"{"maxOutputBytes":0}"#).contains("nonzero"));
+        assert!(refused(r#"{"maxOutputBytes":0}"#).contains("maxOutputBytes: expected a whole"));
+        assert!(refused(r#"{"graceMs":1.5}"#).contains("got 1.5"));
+        assert!(refused(r#"{"spillLimitBytes":-1}"#).contains("got -1"));
+        let typed = ProcessConfig::new().with_grace(Duration::from_micros(1_500));
+        let error = typed.check().expect_err("a fraction of a millisecond");
+        assert!(error.to_string().contains("got 1.5ms"), "{error}");
     }
 
     #[test]

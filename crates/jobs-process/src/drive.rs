@@ -14,7 +14,7 @@ use std::time::Duration;
 use jobs::CancellationToken;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::capture::{Captured, Progress};
 use crate::config::OnLeaderExit;
@@ -24,6 +24,10 @@ use crate::tree::{Event, Watch};
 
 /// How long force may take before the job is given up (with the grace: the hard bound).
 const FORCE: Duration = Duration::from_secs(10);
+
+/// How long a look at what is left may take then.
+const LOOK: Duration = Duration::from_secs(1);
+const BLIND: &str = "could not stop the command, nor see in time what is left of it";
 
 /// What governs a job's life.
 #[derive(Debug, Clone, Copy)]
@@ -153,7 +157,11 @@ impl<T: Watch> Drive<T> {
                     Next::GoOn => {}
                     Next::Close => close.cancel(),
                     Next::GiveUp => {
-                        unstoppable = self.tree.survivors().await;
+                        // Whatever keeps it from ending may keep it from being looked at, too.
+                        match timeout(LOOK, self.tree.survivors()).await {
+                            Ok(pids) => unstoppable = pids,
+                            Err(_) => self.failure = Some(BLIND.to_owned()),
+                        }
                         close.cancel();
                         break;
                     }
@@ -272,8 +280,13 @@ impl<T: Watch> Drive<T> {
             Exit::Code(code) => format!("exit code {code}"),
             Exit::Signal(signal) => format!("signal {}", signal_name(signal)),
         };
+        let processes = if self.left == 1 {
+            "process"
+        } else {
+            "processes"
+        };
         let detail = format!(
-            "leader exited: {end}; {} processes still running",
+            "leader exited: {end}; {} {processes} still running",
             self.left
         );
         *self.live.left.lock() = Some(detail);

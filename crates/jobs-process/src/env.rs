@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 
+use memchr::memmem;
 use serde::Deserialize;
 
 /// The variable that marks every process of a job.
@@ -86,12 +88,12 @@ impl EnvRules {
     /// A job inherits this variable of the host.
     #[must_use]
     pub fn inherits(&self, name: &OsStr, value: &OsStr) -> bool {
-        let name = name.to_string_lossy();
-        if self.deny.iter().any(|pattern| matches(pattern, &name)) {
+        let name = name.as_bytes();
+        if self.deny.iter().any(|pattern| matches(pattern, name)) {
             return false;
         }
-        self.allow.iter().any(|pattern| matches(pattern, &name))
-            || !(is_credential_name(&name) || holds_password(&value.to_string_lossy()))
+        self.allow.iter().any(|pattern| matches(pattern, name))
+            || !(is_credential_name(name) || holds_password(value))
     }
 
     /// The environment of one job.
@@ -113,24 +115,35 @@ impl EnvRules {
     }
 }
 
-fn matches(pattern: &str, name: &str) -> bool {
+fn matches(pattern: &str, name: &[u8]) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
-        (Some(_), Some(_)) => name.contains(pattern.trim_matches('*')),
-        (Some(end), None) => name.ends_with(end),
-        (None, Some(start)) => name.starts_with(start),
-        (None, None) => name == pattern,
+        (Some(_), Some(_)) => memmem::find(name, pattern.trim_matches('*').as_bytes()).is_some(),
+        (Some(end), None) => name.ends_with(end.as_bytes()),
+        (None, Some(start)) => name.starts_with(start.as_bytes()),
+        (None, None) => name == pattern.as_bytes(),
     }
 }
 
-fn is_credential_name(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    !HARMLESS.contains(&name.as_str())
-        && (WORDS.iter().any(|word| name.contains(word))
-            || SUFFIXES.iter().any(|suffix| name.ends_with(suffix)))
+/// This runs for every variable at every start, so it copies nothing.
+fn is_credential_name(name: &[u8]) -> bool {
+    let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+    let tail = |length: usize| &name[name.len().saturating_sub(length)..];
+    let ends_in = |suffix: &&str| tail(suffix.len()).eq_ignore_ascii_case(suffix.as_bytes());
+    let holds = |word: &&str| {
+        let first = word.as_bytes()[0];
+        name.windows(word.len()).any(|part| {
+            part[0].eq_ignore_ascii_case(&first) && part.eq_ignore_ascii_case(word.as_bytes())
+        })
+    };
+    !HARMLESS.into_iter().any(is) && (WORDS.iter().any(holds) || SUFFIXES.iter().any(ends_in))
 }
 
-/// `scheme://user:password@host` somewhere in the text.
-fn holds_password(text: &str) -> bool {
+/// `scheme://user:password@host` somewhere in the value.
+fn holds_password(value: &OsStr) -> bool {
+    if memmem::find(value.as_bytes(), b"://").is_none() {
+        return false;
+    }
+    let text = value.to_string_lossy();
     text.match_indices("://").any(|(at, separator)| {
         let has_scheme =
             text[..at].ends_with(|c: char| c.is_ascii_alphanumeric() || "+.-".contains(c));

@@ -12,6 +12,7 @@ use crate::config::ProcessConfig;
 use crate::env::COOKIE;
 use crate::error::ProcessError;
 use crate::launcher::Launch;
+use crate::platform::random;
 use crate::spill::{SpillDirectory, TemporaryFile};
 use crate::wire::Task;
 
@@ -81,7 +82,7 @@ fn arguments(
     if command.len() < MAX_ARGUMENT {
         return Ok((vec![shell, "-c".into(), command.clone()], None));
     }
-    nul("the command", command)?;
+    nul(|| "the command".to_owned(), command)?;
     let write = || {
         let (mut file, script) = spill.create("script")?;
         file.write_all(command.as_bytes())?;
@@ -100,7 +101,7 @@ fn arguments(
 
 fn working_directory(given: Option<&Path>) -> Result<PathBuf, ProcessError> {
     let path = given.unwrap_or(Path::new("."));
-    nul("working directory", path.as_os_str())?;
+    nul(|| "working directory".to_owned(), path.as_os_str())?;
     let fail = |got: String| ProcessError::WorkingDirectory {
         path: path.to_owned(),
         got,
@@ -120,21 +121,18 @@ fn check(launch: &Launch) -> Result<(), ProcessError> {
         return Err(ProcessError::EmptyCommand);
     }
     for (index, argument) in launch.argv.iter().enumerate() {
-        nul(&format!("argument {index}"), argument)?;
+        nul(|| format!("argument {index}"), argument)?;
     }
     for (name, value) in &launch.env {
-        nul("variable name", name)?;
-        nul(&format!("variable {}", name.to_string_lossy()), value)?;
+        nul(|| "variable name".to_owned(), name)?;
+        nul(|| format!("variable {}", name.to_string_lossy()), value)?;
     }
     Ok(())
 }
 
-fn nul(what: &str, text: &OsStr) -> Result<(), ProcessError> {
+fn nul(what: impl FnOnce() -> String, text: &OsStr) -> Result<(), ProcessError> {
     match memchr::memchr(0, text.as_bytes()) {
-        Some(at) => Err(ProcessError::Nul {
-            what: what.to_owned(),
-            at,
-        }),
+        Some(at) => Err(ProcessError::Nul { what: what(), at }),
         None => Ok(()),
     }
 }
@@ -184,17 +182,20 @@ fn executable(path: &Path) -> Result<(), String> {
 }
 
 fn task(program: PathBuf, launch: Launch) -> Result<Task, ProcessError> {
-    let string = |text: OsString| {
-        let what = text.to_string_lossy().into_owned();
-        CString::new(text.into_vec()).map_err(|error| ProcessError::Nul {
-            what,
+    let terminated = |bytes: Vec<u8>| {
+        CString::new(bytes).map_err(|error| ProcessError::Nul {
             at: error.nul_position(),
+            what: String::from_utf8_lossy(&error.into_vec()).into_owned(),
         })
     };
-    let variable = |(mut name, value): (OsString, OsString)| {
-        name.push("=");
-        name.push(value);
-        string(name)
+    let string = |text: OsString| terminated(text.into_vec());
+    let variable = |(name, value): (OsString, OsString)| {
+        // With room for the NUL: this is copied once, not three times.
+        let mut bytes = Vec::with_capacity(name.len() + value.len() + 2);
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.push(b'=');
+        bytes.extend_from_slice(value.as_bytes());
+        terminated(bytes)
     };
     Ok(Task {
         program: string(program.into_os_string())?,
@@ -215,7 +216,6 @@ fn task(program: PathBuf, launch: Launch) -> Result<Task, ProcessError> {
 /// A name that nobody else has.
 pub(crate) fn random_name() -> String {
     let mut bytes = [0_u8; 16];
-    // It cannot fail after the system has started: getrandom(2).
-    let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
+    random(&mut bytes);
     format!("{:032x}", u128::from_ne_bytes(bytes))
 }

@@ -2,24 +2,24 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
 use std::sync::{Arc, Once};
 
+use jobs::config::check_duration;
 use jobs::{CancellationToken, JobSpec, OutputLog, ProducerError};
-use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::capture::{Capture, Captured, Source};
 use crate::command::{JobCommand, Streams};
-use crate::config::{ProcessConfig, check_duration};
+use crate::config::ProcessConfig;
 use crate::drive::{CaptureTask, Drive, Live, Rules};
 use crate::ending::Ending;
 use crate::error::ProcessError;
+use crate::platform::{self, pipe};
 use crate::prepare::{Prepared, prepare};
 use crate::running::RunningProcess;
 use crate::spill::{Spill, SpillDirectory};
-use crate::tree::{Containment, Origin, Supervisor, Tree, scan};
+use crate::tree::{Containment, Origin, Supervisors, Tree, scan};
 use crate::wire::Task;
 
 /// The kind of these jobs: their ids are `bash-1`, `bash-2`, …
@@ -45,7 +45,7 @@ pub struct ProcessRunner(Arc<Inner>);
 struct Inner {
     config: ProcessConfig,
     containment: Containment,
-    supervisor: Option<Supervisor>,
+    supervisors: Option<Arc<Supervisors>>,
     spill: Arc<SpillDirectory>,
 }
 
@@ -58,12 +58,12 @@ impl ProcessRunner {
     ///
     /// [`ProcessError::UnsupportedPlatform`] where there are no pidfds; [`ProcessError::Config`].
     pub fn new(config: ProcessConfig) -> Result<Self, ProcessError> {
-        require_platform()?;
+        platform::require().map_err(|got| ProcessError::UnsupportedPlatform { got })?;
         config.check()?;
-        let supervisor = find_supervisor(config.supervisor.as_deref())?;
+        let supervisors = find_supervisor(&config)?;
         // Both upper rungs find the processes of a job in the process table.
         let sees_processes = scan::read(std::process::id().cast_signed()).is_some();
-        let (available, missing) = match &supervisor {
+        let (available, missing) = match &supervisors {
             _ if !sees_processes => (Containment::Group, "/proc is not readable"),
             None => (
                 Containment::Sweep,
@@ -82,7 +82,7 @@ impl ProcessRunner {
         Ok(Self(Arc::new(Inner {
             config,
             containment,
-            supervisor,
+            supervisors,
             spill,
         })))
     }
@@ -203,11 +203,6 @@ impl ProcessRunner {
         };
         let stderr = err_write.as_ref().unwrap_or(&out_write).as_fd();
         let stdio = [stdin.as_fd(), out_write.as_fd(), stderr];
-        let stdout = Receiver::from_owned_fd(out_read).map_err(setup)?;
-        let stderr = err_read
-            .map(Receiver::from_owned_fd)
-            .transpose()
-            .map_err(setup)?;
         let tree = match self.start_tree(&Origin {
             task,
             cookie,
@@ -217,6 +212,12 @@ impl ProcessRunner {
             Err(error) if is_shortage(&error) => return Err(setup(error)),
             Err(error) => return Ok(Err(format!("{}: {error}", command.program_name()))),
         };
+        // While the command starts. If it fails, what was started is ended again.
+        let stdout = Receiver::from_owned_fd(out_read).map_err(setup)?;
+        let stderr = err_read
+            .map(Receiver::from_owned_fd)
+            .transpose()
+            .map_err(setup)?;
         if let Some(mut feed) = feed {
             let bytes = command.stdin.clone();
             // The command need not read it: a closed pipe is no error.
@@ -232,10 +233,10 @@ impl ProcessRunner {
     fn start_tree(&self, origin: &Origin<'_>) -> io::Result<Tree> {
         let Inner {
             containment,
-            supervisor,
+            supervisors,
             ..
         } = &*self.0;
-        match Tree::start(*containment, supervisor.as_ref(), origin) {
+        match Tree::start(*containment, supervisors.as_ref(), origin) {
             Err(error) if *containment == Containment::Supervisor && !is_shortage(&error) => {
                 static SAID: Once = Once::new();
                 SAID.call_once(|| {
@@ -255,37 +256,31 @@ struct Launched {
     stderr: Option<Receiver>,
 }
 
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(pipe_with(PipeFlags::CLOEXEC)?)
-}
-
 /// Something ran out, so that a later try may succeed.
 fn is_shortage(error: &io::Error) -> bool {
     use rustix::io::Errno;
-    let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::AGAIN];
+    let shortages = [
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::NOMEM,
+        Errno::AGAIN,
+        Errno::TOOMANYREFS,
+    ];
     shortages
         .iter()
         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
-fn find_supervisor(configured: Option<&Path>) -> Result<Option<Supervisor>, ProcessError> {
-    let supervisor = match configured {
-        Some(path) => Supervisor::new(path.to_owned()),
-        None if crate::supervisor::is_available() => Supervisor::this_binary(),
+fn find_supervisor(config: &ProcessConfig) -> Result<Option<Arc<Supervisors>>, ProcessError> {
+    let spares = config.spare_supervisors;
+    let supervisors = match &config.supervisor {
+        Some(path) => Supervisors::new(path.clone(), spares),
+        None if crate::supervisor::is_available() => Supervisors::of_this_binary(spares),
         None => return Ok(None),
     };
-    supervisor
-        .map(Some)
+    supervisors
+        .map(|supervisors| Some(Arc::new(supervisors)))
         .map_err(|source| ProcessError::Setup { source })
-}
-
-fn require_platform() -> Result<(), ProcessError> {
-    use rustix::process::{PidfdFlags, getpid, pidfd_open};
-    pidfd_open(getpid(), PidfdFlags::empty())
-        .map(drop)
-        .map_err(|error| ProcessError::UnsupportedPlatform {
-            got: format!("no pidfds ({error})"),
-        })
 }
 
 /// One text for the registry: the error and what caused it.

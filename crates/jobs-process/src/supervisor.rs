@@ -1,22 +1,24 @@
-//! The supervisor: one small process a job, between the host and the command.
+//! The supervisor: one small process a job, between the host and the command. When a tree is empty
+//! it can look after the next one.
 //!
 //! 1. It is a child subreaper, so every descendant that loses its parent becomes its child. "No
 //!    children" therefore proves that the whole tree is gone (prctl(2), `PR_SET_CHILD_SUBREAPER`).
-//! 2. It ends only when the tree is empty, and says so first.
-//! 3. It holds a socket to the host. When that ends, the host is gone, and the tree is killed.
+//! 2. It says that the tree is empty only then, and takes no other task and does not end before.
+//! 3. It holds a socket to the host. When that ends, the host is gone, the tree is killed, and it
+//!    ends.
 //! 4. It has one thread and blocks every signal, so nothing happens between two steps of its loop.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, WaitOptions, getrlimit, set_child_subreaper, setrlimit};
+use rustix::process::{Resource, Rlimit, WaitOptions, getrlimit, setrlimit};
 
-use crate::platform::{Image, SignalQueue, adopt, spawn};
+use crate::platform::{Image, SignalQueue, adopt, become_subreaper, receive_task, spawn};
 use crate::tree::{reap, scan};
 use crate::wire::{MARKER, MESSAGE, Message, NAME, Task, VERSION};
 
@@ -56,35 +58,43 @@ pub(crate) fn is_available() -> bool {
 }
 
 fn supervise() -> io::Result<()> {
-    let (control, mut task) = adopt()?;
-    let mut control = Control { socket: control };
-    let started = prepare(&mut task);
-    drop(task);
-    let (leader, signals) = match started {
-        Ok(started) => started,
-        Err(error) => {
-            control.send(Message::NotStarted(error.raw_os_error().unwrap_or(0)));
-            control.send(Message::Empty);
-            return Ok(());
+    let mut control = Control { socket: adopt()? };
+    let mut ready = prepare();
+    while let Some(task) = receive_task(&control.socket)? {
+        let started = match &mut ready {
+            Ok(signals) => start(task).map(|leader| (leader, signals)),
+            Err(error) => Err(io::Error::from_raw_os_error(number(error))),
+        };
+        match started {
+            Ok((leader, signals)) => {
+                control.send(Message::Started(leader));
+                Supervisor {
+                    leader: Some(leader),
+                    told: 0,
+                    duty: Duty::Watch,
+                    control: &mut control,
+                    signals,
+                }
+                .run()?;
+            }
+            Err(error) => control.send(Message::NotStarted(number(&error))),
         }
-    };
-    control.send(Message::Started(leader));
-    Supervisor {
-        leader: Some(leader),
-        told: 0,
-        duty: Duty::Watch,
-        control,
-        signals,
+        control.send(Message::Empty);
     }
-    .run()
+    Ok(())
 }
 
-fn prepare(task: &mut File) -> io::Result<(i32, SignalQueue)> {
+fn number(error: &io::Error) -> i32 {
+    error.raw_os_error().unwrap_or(0)
+}
+
+/// Makes this process one that can hold a tree.
+fn prepare() -> io::Result<SignalQueue> {
     if std::fs::read_dir("/proc/self/task")?.count() != 1 {
         return Err(Errno::BUSY.into());
     }
     let signals = SignalQueue::open()?;
-    set_child_subreaper(rustix::process::getpid().into())?;
+    become_subreaper()?;
     // No core files from jobs; the hard limit stays, so that a command can ask for one.
     let core = getrlimit(Resource::Core);
     setrlimit(
@@ -94,11 +104,15 @@ fn prepare(task: &mut File) -> io::Result<(i32, SignalQueue)> {
             ..core
         },
     )?;
+    Ok(signals)
+}
 
+/// Starts the command of `task`. Its descriptors are the job's alone after that, or the end of its
+/// output would never come.
+fn start([stdin, stdout, stderr, task]: [OwnedFd; 4]) -> io::Result<i32> {
     let mut bytes = Vec::new();
-    task.read_to_end(&mut bytes)?;
+    File::from(task).read_to_end(&mut bytes)?;
     let task = Task::decode(&bytes)?;
-    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let leader = spawn(&Image {
         program: &task.program,
         argv: &task.argv,
@@ -106,12 +120,7 @@ fn prepare(task: &mut File) -> io::Result<(i32, SignalQueue)> {
         cwd: Some(&task.cwd),
         fds: &[stdin.as_fd(), stdout.as_fd(), stderr.as_fd()],
     })?;
-    // The pipes are the job's alone from here on, or their end would never come.
-    let null = File::options().read(true).write(true).open("/dev/null")?;
-    rustix::stdio::dup2_stdin(&null)?;
-    rustix::stdio::dup2_stdout(&null)?;
-    rustix::stdio::dup2_stderr(&null)?;
-    Ok((leader.as_raw_nonzero().get(), signals))
+    Ok(leader.as_raw_nonzero().get())
 }
 
 /// What the supervisor does besides watching.
@@ -124,20 +133,20 @@ enum Duty {
     },
 }
 
-struct Supervisor {
+struct Supervisor<'a> {
     leader: Option<i32>,
     /// The last count that was sent.
     told: usize,
     duty: Duty,
-    control: Control,
-    signals: SignalQueue,
+    control: &'a mut Control,
+    signals: &'a mut SignalQueue,
 }
 
-impl Supervisor {
+impl Supervisor<'_> {
+    /// Returns when nothing is left.
     fn run(mut self) -> io::Result<()> {
         loop {
             if self.reap()? == Tree::Empty {
-                self.control.send(Message::Empty);
                 return Ok(());
             }
             if let Duty::Kill { rounds } = &mut self.duty {
@@ -192,7 +201,7 @@ impl Supervisor {
             tv_sec: ms / 1_000,
             tv_nsec: ms % 1_000 * 1_000_000,
         });
-        let signals = PollFd::new(&self.signals, PollFlags::IN);
+        let signals = PollFd::new(&*self.signals, PollFlags::IN);
         let control = PollFd::new(&self.control.socket, PollFlags::IN);
         let mut fds = [signals, control];
         // After the end of the stream it is readable for ever, and there is nothing more to hear.

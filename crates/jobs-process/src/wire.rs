@@ -1,9 +1,13 @@
 //! What host and supervisor say to each other.
 //!
-//! The task (program, arguments, environment, directory) is a memory file of strings that end in
-//! NUL, because none of them can hold one. After it, both sides send fixed messages of eight bytes
-//! over a socket pair: a kind and a number. The end of the stream is a message too: to the
-//! supervisor it says that the host is gone, to the host that the supervisor is.
+//! Both sides send fixed messages of eight bytes over a socket pair: a kind and a number. The end of
+//! the stream is a message too: to the supervisor it says that the host is gone, to the host that
+//! the supervisor is.
+//!
+//! Four descriptors come with a task: 0, 1 and 2 of the command, and a memory file that says what to
+//! run (program, arguments, environment, directory) as strings that end in NUL, because none of
+//! them can hold one. From a task to `Empty` a supervisor has a tree; then it waits for the next
+//! task. What the host says of a tree may arrive when that is empty already, and means nothing then.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -13,7 +17,7 @@ pub(crate) const NAME: &CStr = c"jobs-supervisor";
 /// The variable that tells [`crate::init`] that this process is a supervisor.
 pub(crate) const MARKER: &str = "JOBS_PROCESS_SUPERVISOR";
 /// Its value: the version of this protocol.
-pub(crate) const VERSION: &str = "1";
+pub(crate) const VERSION: &str = "2";
 
 /// The size of a message in bytes.
 pub(crate) const MESSAGE: usize = 8;
@@ -21,6 +25,8 @@ pub(crate) const MESSAGE: usize = 8;
 /// A message in either direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Message {
+    /// Host: run this; the descriptors come with it.
+    Task,
     /// Host: ask the tree to end (TERM, then CONT).
     Terminate,
     /// Host: stop-then-kill the tree until nothing is left.
@@ -37,7 +43,7 @@ pub(crate) enum Message {
     Left(i32),
     /// Supervisor: `Terminate` is done; so many processes were there.
     Terminated(i32),
-    /// Supervisor: the tree is empty. Always its last message.
+    /// Supervisor: the tree is empty. Always its last message about a task.
     Empty,
 }
 
@@ -53,6 +59,7 @@ impl Message {
             Self::Left(count) => (7, count),
             Self::Terminated(count) => (8, count),
             Self::Empty => (9, 0),
+            Self::Task => (10, 0),
         };
         let mut bytes = [0; MESSAGE];
         bytes[..4].copy_from_slice(&kind.to_le_bytes());
@@ -73,6 +80,7 @@ impl Message {
             7 => Self::Left(number),
             8 => Self::Terminated(number),
             9 => Self::Empty,
+            10 => Self::Task,
             _ => return None,
         })
     }
@@ -149,6 +157,7 @@ mod tests {
     #[test]
     fn every_message_survives_the_way() {
         for message in [
+            Message::Task,
             Message::Terminate,
             Message::Kill,
             Message::Started(7),

@@ -12,10 +12,10 @@ use crate::outcome::Outcome;
 use crate::output::{OutputLog, OutputSource};
 
 /// Asks the work to stop; see [`Hooks::new`].
-pub type CancelHook = Box<dyn Fn(Option<&str>) -> Result<(), ProducerError> + Send + Sync>;
+pub type CancelHook = Arc<dyn Fn(Option<&str>) -> Result<(), ProducerError> + Send + Sync>;
 
 /// Says what a live job would say of itself; see [`Hooks::with_detail`].
-pub type DetailHook = Box<dyn Fn() -> Option<String> + Send + Sync>;
+pub type DetailHook = Arc<dyn Fn() -> Option<String> + Send + Sync>;
 
 /// What a producer leaves with the registry; it keeps the execution resources.
 ///
@@ -47,7 +47,7 @@ impl Hooks {
         done: impl Future<Output = Outcome> + Send + 'static,
     ) -> Self {
         Self {
-            cancel: Box::new(cancel),
+            cancel: Arc::new(cancel),
             done: Box::pin(done),
             output: None,
             detail: None,
@@ -114,7 +114,7 @@ impl Hooks {
         mut self,
         detail: impl Fn() -> Option<String> + Send + Sync + 'static,
     ) -> Self {
-        self.detail = Some(Box::new(detail));
+        self.detail = Some(Arc::new(detail));
         self
     }
 }

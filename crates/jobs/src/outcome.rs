@@ -1,5 +1,7 @@
 //! What a producer says at the end of its work.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::snapshot::TerminalStatus;
@@ -20,7 +22,7 @@ pub struct Outcome {
     /// One line on the end (`exit code: 3`). An empty text is none.
     pub detail: Option<String>,
     /// The final output of a job without an output source.
-    pub output: Option<String>,
+    pub output: Option<Arc<str>>,
     /// The producer's own facts, as JSON.
     pub facts: Option<Value>,
     /// What ended the work, as far as the producer knows better than the
@@ -81,7 +83,7 @@ impl Outcome {
 
     /// Adds the final output.
     #[must_use]
-    pub fn with_output(mut self, output: impl Into<String>) -> Self {
+    pub fn with_output(mut self, output: impl Into<Arc<str>>) -> Self {
         self.output = Some(output.into());
         self
     }

@@ -63,6 +63,16 @@ impl Notice {
     /// [`JobTools::attach`](crate::JobTools::attach).
     #[must_use]
     pub fn of(completion: &Completion, default_cap: Option<NonZeroUsize>) -> Self {
+        Self::naming("job_output", completion, default_cap)
+    }
+
+    /// The same where models know the tool `job_output` under the name of `reader`.
+    #[must_use]
+    pub fn naming(
+        reader: &str,
+        completion: &Completion,
+        default_cap: Option<NonZeroUsize>,
+    ) -> Self {
         let job = &completion.job;
         let cap = crate::limit::of_job(job).or(default_cap);
         let id = job.id.to_string();
@@ -78,7 +88,8 @@ impl Notice {
             label: &label,
             status_line: &status_line,
         };
-        Self::new(completion.notice.clone(), parts.text(cap), parts.summary())
+        let text = parts.text_naming(reader, cap);
+        Self::new(completion.notice.clone(), text, parts.summary())
     }
 }
 

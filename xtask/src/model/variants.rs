@@ -23,6 +23,9 @@ pub(super) struct Variant {
     from: String,
     /// What stands there instead.
     to: String,
+    /// The crate.
+    #[serde(skip)]
+    pub(super) package: String,
     /// The crate, below the workspace.
     #[serde(skip)]
     directory: String,
@@ -44,6 +47,7 @@ pub(super) fn variants(workspace: &Workspace) -> Result<Vec<Variant>> {
             let text = fs::read_to_string(&list)?;
             let list: List = toml::from_str(&text).with_context(|| list.display().to_string())?;
             all.extend(list.variant.into_iter().map(|variant| Variant {
+                package: package.name.to_string(),
                 directory: directory.clone(),
                 ..variant
             }));
@@ -127,6 +131,7 @@ mod tests {
             file: "src/a.rs".into(),
             from: from.into(),
             to: "x".into(),
+            package: "p".into(),
             directory: "p".into(),
         }
     }
@@ -136,6 +141,21 @@ mod tests {
         assert_eq!(variant("b").apply("abc").expect("it is there once"), "axc");
         assert!(variant("b").apply("abcb").is_err());
         assert!(variant("d").apply("abc").is_err());
+    }
+
+    #[test]
+    fn every_variant_fits_its_file() {
+        let workspace = Workspace::find().expect("this workspace");
+        let variants = variants(&workspace).expect("the lists");
+        assert!(!variants.is_empty());
+        for variant in variants {
+            let file = workspace
+                .root()
+                .join(&variant.directory)
+                .join(&variant.file);
+            let text = fs::read_to_string(file).expect("a source");
+            variant.apply(&text).expect("a text that is there once");
+        }
     }
 
     #[test]

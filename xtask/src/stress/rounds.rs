@@ -7,7 +7,8 @@ use anyhow::{Context as _, Result, ensure};
 use cargo_metadata::Message;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -21,9 +22,12 @@ pub(super) struct Args {
     /// Rounds over all rows
     #[arg(long, default_value_t = 50)]
     rounds: usize,
-    /// Other jobs that live in the same host
+    /// Other jobs that live beside the tests, shared among the hosts
     #[arg(long, default_value_t = 64)]
     jobs: usize,
+    /// Hosts at the same time, each with its share of the tests and of the other jobs
+    #[arg(long, default_value = "4")]
+    hosts: NonZeroUsize,
     /// Leave the processors alone
     #[arg(long)]
     quiet: bool,
@@ -39,16 +43,24 @@ pub(super) struct Args {
 pub(super) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     let (binary, directory) = build(workspace)?;
     let busy = (!args.quiet).then(Busy::start);
+    let tests = list(&binary, &directory, args)?;
+    let host = Host {
+        binary: &binary,
+        directory: &directory,
+        args,
+    };
     println!(
-        "{} rounds beside {} busy loops and {} live jobs",
+        "{} rounds of {} tests in {} hosts beside {} busy loops and {} live jobs",
         args.rounds,
+        tests.len(),
+        args.hosts,
         busy.as_ref().map_or(0, Busy::count),
         args.jobs
     );
     let mut table = Table::default();
     for round in 0..args.rounds {
         let start = Instant::now();
-        let verdicts = one_round(&binary, &directory, args)?;
+        let verdicts = one_round(&host, &tests)?;
         let failed = verdicts.values().filter(|v| **v != Verdict::Ok).count();
         println!(
             "round {}: {} rows, {failed} failed, {:.1} s",
@@ -86,39 +98,88 @@ fn build(workspace: &Workspace) -> Result<(PathBuf, PathBuf)> {
     anyhow::bail!("cargo built no test binary of {PACKAGE}")
 }
 
-fn one_round(binary: &Path, directory: &Path, args: &Args) -> Result<BTreeMap<String, Verdict>> {
-    let mut tests = Command::new(binary);
-    tests
-        .args(["--test-threads", "1", "--color", "never"])
+/// The names of the tests that are asked for.
+fn list(binary: &Path, directory: &Path, args: &Args) -> Result<Vec<String>> {
+    let output = Command::new(binary)
+        .args(["--list", "--format", "terse"])
         .args(&args.filter)
         .current_dir(directory)
-        .env("JOBS_TEST_OTHER_JOBS", args.jobs.to_string())
-        .stdout(Stdio::piped());
-    let mut child = tests.spawn().context("failed to start the tests")?;
-    let mut verdicts = BTreeMap::new();
-    let mut rest = String::new();
-    if let Some(stdout) = child.stdout.take() {
-        let mut lines = BufReader::new(stdout);
-        let mut line = String::new();
-        // Up to the summary; what follows are the texts of failed tests.
-        while lines.read_line(&mut line)? > 0 {
-            match verdict(&line) {
-                Some((name, verdict)) => drop(verdicts.insert(name, verdict)),
-                None => rest.push_str(&line),
-            }
-            line.clear();
+        .output()
+        .context("failed to list the tests")?;
+    ensure!(output.status.success(), "the tests cannot be listed");
+    let text = String::from_utf8(output.stdout).context("a test has a strange name")?;
+    let names = text.lines().filter_map(|line| line.strip_suffix(": test"));
+    Ok(names.map(ToOwned::to_owned).collect())
+}
+
+/// Runs all tests once, in several hosts at the same time: each counts its own children, so they do
+/// not disturb each other, and what mostly waits does not wait in a row.
+fn one_round(host: &Host<'_>, tests: &[String]) -> Result<BTreeMap<String, Verdict>> {
+    let shares = (0..host.args.hosts.get()).map(|index| {
+        let names = tests.iter().skip(index).step_by(host.args.hosts.get());
+        names.collect::<Vec<_>>()
+    });
+    let shares: Vec<_> = shares.filter(|names| !names.is_empty()).collect();
+    std::thread::scope(|scope| {
+        let hosts: Vec<_> = shares
+            .iter()
+            .map(|names| scope.spawn(|| host.run(names)))
+            .collect();
+        let mut verdicts = BTreeMap::new();
+        for host in hosts {
+            let ended = host
+                .join()
+                .map_err(|_| anyhow::anyhow!("a host panicked"))?;
+            verdicts.extend(ended?);
         }
-        lines.read_to_string(&mut rest)?;
+        Ok(verdicts)
+    })
+}
+
+/// How a process is run that holds a share of the tests.
+struct Host<'a> {
+    binary: &'a Path,
+    directory: &'a Path,
+    args: &'a Args,
+}
+
+impl Host<'_> {
+    fn run(&self, names: &[&String]) -> Result<BTreeMap<String, Verdict>> {
+        let mut tests = Command::new(self.binary);
+        tests
+            .args(["--test-threads", "1", "--color", "never", "--exact"])
+            .args(names)
+            .current_dir(self.directory)
+            .env(
+                "JOBS_TEST_OTHER_JOBS",
+                self.args.jobs.div_ceil(self.args.hosts.get()).to_string(),
+            )
+            .stdout(Stdio::piped());
+        let mut child = tests.spawn().context("failed to start the tests")?;
+        let mut verdicts = BTreeMap::new();
+        let mut rest = String::new();
+        if let Some(stdout) = child.stdout.take() {
+            let mut lines = BufReader::new(stdout);
+            let mut line = String::new();
+            // Up to the summary; what follows are the texts of failed tests.
+            while lines.read_line(&mut line)? > 0 {
+                match verdict(&line) {
+                    Some((name, verdict)) => drop(verdicts.insert(name, verdict)),
+                    None => rest.push_str(&line),
+                }
+                line.clear();
+            }
+        }
+        let status = child.wait().context("failed to wait for the tests")?;
+        if !status.success() {
+            println!("{rest}");
+            ensure!(
+                verdicts.values().any(|verdict| *verdict != Verdict::Ok),
+                "the tests ended with {status}"
+            );
+        }
+        Ok(verdicts)
     }
-    let status = child.wait().context("failed to wait for the tests")?;
-    if !status.success() {
-        println!("{rest}");
-        ensure!(
-            verdicts.values().any(|verdict| *verdict != Verdict::Ok),
-            "the tests ended with {status}"
-        );
-    }
-    Ok(verdicts)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,6 +260,7 @@ mod tests {
         Args {
             rounds,
             jobs: 0,
+            hosts: NonZeroUsize::MIN,
             quiet: true,
             filter: None,
         }

@@ -5,7 +5,7 @@
 //! module that is a directory may be named without a slash there.
 
 use super::Finding;
-use super::tree::{LATER, Tree};
+use super::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
 const MAP: &str = "docs/architecture.md";
@@ -113,9 +113,8 @@ fn mentions(tree: &Tree<'_>, existing: &Existing, text: &str) -> Vec<Mention> {
         for item in items {
             let item = bare(item);
             let path = item.trim_start_matches("./").trim_end_matches('/');
-            let later = path.split('/').any(|part| LATER.contains(&part));
             let is_module = |directory: &String| existing.has(&format!("{directory}/src/{path}"));
-            if later || !(is_path(item) || context.as_ref().is_some_and(is_module)) {
+            if !(is_path(item) || context.as_ref().is_some_and(is_module)) {
                 continue;
             }
             let mut parts = path.split('/');

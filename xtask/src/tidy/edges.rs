@@ -1,7 +1,7 @@
 //! Which crate may depend on which.
 
 use super::Finding;
-use super::tree::{LATER, Tree};
+use super::tree::Tree;
 use cargo_metadata::{Dependency, DependencyKind, Package};
 
 /// The crates of the map.
@@ -36,7 +36,7 @@ pub(super) fn check(tree: &Tree<'_>) -> Vec<Finding> {
 
 fn missing(tree: &Tree<'_>) -> Vec<Finding> {
     MAP.iter()
-        .filter(|name| !LATER.contains(name) && tree.package(name).is_none())
+        .filter(|name| tree.package(name).is_none())
         .map(|name| {
             let advice = format!("add the crate {name}: the map has it");
             Finding::new("Cargo.toml", 1, "edges", advice)

@@ -14,6 +14,7 @@ const MEMBERS: &[(&str, &[&str])] = &[
     ("crates/jobs-local", &["sync"]),
     ("crates/tool-jobs", &["sync"]),
     ("crates/jobs-process", &["platform/mod"]),
+    ("crates/jobs-mcp", &[]),
     ("crates/jobs-cli", &[]),
     ("tests", &[]),
     ("xtask", &[]),
@@ -43,7 +44,7 @@ impl Fixture {
                  - `crates/jobs-local`: `sync.rs`\n\
                  - `crates/tool-jobs`: `sync.rs`\n\
                  - `crates/jobs-process`: `platform/`\n\
-                 - `crates/jobs-cli`, later `crates/jobs-mcp` and `crates/jobs-<engine>`\n\n\
+                 - `crates/jobs-mcp`, `crates/jobs-cli`, later `crates/jobs-<engine>`\n\n\
                  ## Others\n\n`tests/`, `xtask/` and `docs/contract.md`\n",
             )
             .write(docs::PATH, docs::page().expect("a page"))

@@ -7,9 +7,6 @@ use cargo_metadata::Package;
 use ignore::WalkBuilder;
 use std::collections::BTreeSet;
 
-/// A crate that the map names and that is built later: its absence is no finding.
-pub(super) const LATER: &[&str] = &["jobs-mcp"];
-
 /// The workspace as data. Every check is a function over it.
 pub(super) struct Tree<'w> {
     pub(super) workspace: &'w Workspace,

@@ -42,6 +42,8 @@ impl Composition {
         let config = ProcessConfig::new()
             .with_shell(shell)
             .with_grace(GRACE)
+            // The end of the play looks for children: none is kept for later.
+            .with_spare_supervisors(0)
             .with_spill_directory(stage.directory())
             .with_launcher(Arc::clone(&stage.launcher) as _);
         let runner = ProcessRunner::new(config)?;

@@ -52,7 +52,8 @@ pub(crate) async fn play(shell: &Path, stage: &Arc<Stage>, parts: &Composition) 
             break;
         }
     }
-    if teardown(stage, parts, [&ours, &theirs]).await.is_ok() && played.is_ok() {
+    teardown(stage, parts, [&ours, &theirs]).await;
+    if played.is_ok() {
         // Only a play that went to its end has an outcome to look back on.
         let told = Mismatch::unless_equal(
             &NOTICED.map(str::to_owned).to_vec(),
@@ -100,55 +101,38 @@ async fn play_act(stage: &Stage, session: &mut Session<Scripted>, act: &Act) -> 
     Err(Failed)
 }
 
-/// Closes what was opened, and looks for what is left.
-async fn teardown(
-    stage: &Stage,
-    parts: &Composition,
-    sessions: [&Session<Scripted>; 2],
-) -> Result<(), Failed> {
-    let nothing = About::NOTHING;
-    stage.tell(
-        nothing,
-        &Event::Part {
-            title: "12  Teardown",
-        },
-    );
+/// Closes what was opened, whatever went wrong before, and looks for what is left.
+async fn teardown(stage: &Stage, parts: &Composition, sessions: [&Session<Scripted>; 2]) {
+    let part = Event::Part {
+        title: "12  Teardown",
+    };
+    stage.tell(About::NOTHING, &part);
     stage.processes().await;
+    let does = |text: &str| stage.tell(About::NOTHING, &Event::Outside { text });
+    let check = |says: &str, outcome: Result<(), Mismatch>| {
+        // Counted, and not the end of it: there is more to close.
+        let _counted = stage.check(About::NOTHING, says, &outcome);
+    };
+    let late = |_| Mismatch::new("an end", format_args!("none within {LIMIT:?}"));
     for session in sessions {
-        let text = format!("closes the owner {}", session.owner.session());
-        stage.tell(nothing, &Event::Outside { text: &text });
+        does(&format!("closes the owner {}", session.owner.session()));
         let closed = timeout(LIMIT, session.owner.close()).await;
-        let closed =
-            closed.map_err(|_| Mismatch::new("an end", format_args!("none within {LIMIT:?}")));
-        stage.check(
-            nothing,
-            "its jobs have ended, and its records are gone",
-            &closed,
-        )?;
+        check("its jobs have ended", closed.map_err(late));
+        let left = parts.jobs.list(&session.owner.caller()).await;
+        let none = Mismatch::unless_equal(&Ok(Vec::new()), &left);
+        check("its records are gone", none);
     }
     let left = stage.processes().await;
-    let none = Mismatch::unless_equal(&0, &left);
-    let gone = stage.check(nothing, "no process carries the run's cookie", &none);
+    let says = "no process carries the run's cookie";
+    check(says, Mismatch::unless_equal(&0, &left));
 
-    stage.tell(
-        nothing,
-        &Event::Outside {
-            text: "shuts the registry down",
-        },
-    );
+    does("shuts the registry down");
     let down = timeout(LIMIT, parts.jobs.shutdown()).await;
-    let down = down.map_err(|_| Mismatch::new("an end", format_args!("none within {LIMIT:?}")));
-    stage.check(nothing, "the registry is down", &down)?;
-    let refused = match parts.jobs.list(&sessions[0].owner.caller()).await {
-        Err(jobs::Error::ShutDown) => Ok(()),
-        other => Err(Mismatch::new("a refusal", format_args!("{other:?}"))),
-    };
-    stage.check(nothing, "it takes no more calls", &refused)?;
-    let none = Mismatch::unless_equal(&Vec::new(), &witness::children().await);
-    stage.check(
-        nothing,
-        "this process has no child left, not even a zombie",
-        &none,
-    )?;
-    gone
+    check("the registry is down", down.map_err(late));
+    let list = parts.jobs.list(&sessions[0].owner.caller()).await;
+    let refused = Mismatch::unless_equal(&Err(jobs::Error::ShutDown), &list);
+    check("it takes no more calls", refused);
+    let children = witness::children().await;
+    let says = "this process has no child left, not even a zombie";
+    check(says, Mismatch::unless_equal(&Vec::new(), &children));
 }

@@ -108,6 +108,13 @@ pub(crate) const MCP: &[Row] = &[
     row("mcp.toolPrefix", "tool-prefix", Kind::Text, "", "What stands in front of every tool's name"),
     row("mcp.noticeLimitBytes", "notice-limit-bytes", Kind::Number, "4096", "How much the notices in front of one answer take together"),
     row("mcp.progressIntervalMs", "progress-interval-ms", Kind::Number, "5000", "How often a client that asked for it is told that a call goes on"),
+    row("http.address", "http", Kind::Text, "", "Serve streamable HTTP at this address, such as 127.0.0.1:8080, not standard input and output"),
+    row("http.access", "http-access", Kind::Text, "tokens", "Who may call: tokens, or single-user for everybody on this machine"),
+    row("http.tokenFile", "http-token-file", Kind::Text, "", "The file with the tokens, a line each: a name and its token; or AGENT_JOBS_HTTP_TOKENS holds such lines"),
+    row("http.allowedHosts", "http-allow-host", Kind::List, "", "A name under which clients reach the server [default: this machine's own; any, at other addresses]"),
+    row("http.allowedOrigins", "http-allow-origin", Kind::List, "", "A web page that may call, as https://host:port"),
+    row("http.idleLimitMs", "http-idle-limit-ms", Kind::Number, "86400000", "How long an owner without live jobs is kept after its last request"),
+    row("http.maxSessions", "http-max-sessions", Kind::Number, "1000", "How many sessions there may be at once; an idle one ends for another"),
 ];
 
 #[cfg(test)]

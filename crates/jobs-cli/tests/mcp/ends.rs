@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::Client;
+use crate::support::{Client, Fifo, Process};
 
 #[test]
 fn at_the_end_of_the_input_jobs_are_ended_and_the_server_is() {
@@ -54,10 +54,17 @@ fn a_second_signal_hurries() {
 #[test]
 fn after_a_kill_of_the_server_nothing_is_left() {
     let mut client = Client::new();
-    let (_, shell) = client.start_lasting("trap '' TERM");
+    let fifo = Fifo::new();
+    let daemon = format!(
+        "trap '' TERM; (setsid sh -c 'echo $$ > {}; exec sleep 1000' &)",
+        fifo.path.display()
+    );
+    let (_, shell) = client.start_lasting(&daemon);
+    let daemon = Process::from_fifo(&fifo);
     client.signal(Signal::KILL);
     assert_eq!(client.ended().signal(), Some(9));
     shell.wait_for_end();
+    daemon.wait_for_end();
 }
 
 #[test]

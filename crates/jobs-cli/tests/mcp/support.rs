@@ -107,6 +107,19 @@ impl Client {
         })
     }
 
+    /// The answer to a request, if it comes in this time.
+    pub(crate) fn answer_within(&mut self, id: u64, limit: Duration) -> Option<Value> {
+        let end = Instant::now() + limit;
+        loop {
+            self.aside.extend(self.output.try_iter());
+            if let Some(at) = self.aside.iter().position(|message| message["id"] == id) {
+                return self.aside.remove(at);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            self.aside.push_back(self.output.recv_timeout(left).ok()?);
+        }
+    }
+
     /// The first message that fits.
     pub(crate) fn wait(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         if let Some(at) = self.aside.iter().position(&fits) {
@@ -242,7 +255,7 @@ impl Client {
 }
 
 /// The lines of a stream, read by a thread so that the writer never waits.
-fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
+pub(crate) fn lines_of(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {

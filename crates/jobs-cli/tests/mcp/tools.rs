@@ -1,8 +1,10 @@
 //! What the tools are called, take and answer.
 
+use std::time::Instant;
+
 use serde_json::json;
 
-use crate::support::{Answer, Client};
+use crate::support::{Answer, Client, PATIENCE};
 
 #[test]
 fn tools_are_listed_with_schemas_and_annotations() {
@@ -175,6 +177,18 @@ fn names_have_a_prefix_where_one_is_wanted() {
     let list = client.call("jobs_job_list", json!({}));
     assert_eq!(list.text(), "(no background jobs)");
     assert_eq!(list.value, json!({ "jobs": [] }));
+    let arguments = json!({ "command": "true", "run_in_background": true });
+    client.call("jobs_bash", arguments);
+    let end = Instant::now() + PATIENCE;
+    let told = loop {
+        let answer = client.call("jobs_job_list", json!({}));
+        if answer.blocks.len() > 1 {
+            break answer;
+        }
+        assert!(Instant::now() < end, "no notice");
+    };
+    let end = "Read its output with jobs_job_output.";
+    assert!(told.notices().ends_with(end), "{told:?}");
     let answer = client.request("tools/call", json!({ "name": "job_list" }));
     assert_eq!(answer["error"]["code"], -32602);
 }

@@ -8,28 +8,44 @@
 )]
 #![cfg(not(shuttle))]
 
+mod faults;
 mod model;
 mod op;
 mod world;
 
+use std::time::Duration;
+
+use jobs_testkit::sabotage::Sabotage;
 use proptest::prelude::*;
+use tokio::time::timeout;
 
 use op::{By, End, Op, Reaction};
 use world::World;
 
+/// How long a script may take, in the time of the paused clock.
+const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Runs a script on the paused clock.
 fn run(script: &[Op]) {
+    run_over(script, None);
+}
+
+/// Runs a script over a registry that may break a clause.
+fn run_over(script: &[Op], fault: Option<&Sabotage>) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        let mut world = World::new();
-        for op in script {
-            world.apply(op).await;
-        }
-        world.end().await;
+        let mut world = World::new(fault);
+        let all = async {
+            for op in script {
+                world.apply(op).await;
+            }
+            world.end().await;
+        };
+        timeout(LIMIT, all).await.expect("no call hangs");
     });
 }
 
@@ -149,5 +165,24 @@ fn a_shutdown_resolves_what_waits() {
             owner: Some(0),
             reaction: Reaction::Die,
         },
+    ]);
+}
+
+#[test]
+fn a_kept_kill_holds_no_forced_end_back() {
+    let start = |owner| Op::Start {
+        owner,
+        reaction: Reaction::Ignore,
+    };
+    run(&[
+        Op::Subscribe { owner: None },
+        start(Some(1)),
+        Op::Kill {
+            job: 0,
+            caller: 1,
+            by: By::Model,
+        },
+        Op::Tick { steps: 5 },
+        Op::Next { reporter: 0 },
     ]);
 }

@@ -213,7 +213,9 @@ impl Model {
             settlement,
         };
         if !job.told {
-            let keys = live.kills.into_iter().chain(live.waiters);
+            // The receipt of a kill holds nobody back at an end that it cannot tell.
+            let kills = live.kills.into_iter().filter(|_| by_model);
+            let keys = kills.chain(live.waiters);
             job.shares = keys.map(|key| Share { key, expires }).collect();
         }
         self.tidy();

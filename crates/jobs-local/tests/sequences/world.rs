@@ -12,7 +12,8 @@ use jobs::{
     ProducerError, Receipt, Registration, Scope, Snapshot,
 };
 use jobs_local::{Config, LocalJobRegistry};
-use jobs_testkit::{Puppet, ScriptedSource};
+use jobs_testkit::sabotage::Sabotage;
+use jobs_testkit::{Puppet, ScriptedSource, Settings};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -65,7 +66,7 @@ struct Producer {
 }
 
 pub(crate) struct World {
-    jobs: Arc<LocalJobRegistry>,
+    jobs: Arc<dyn JobRegistry>,
     _controller: Registration,
     started: Instant,
     owners: Vec<Owner>,
@@ -85,19 +86,31 @@ fn poll<F: Future + ?Sized>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
+fn fresh(settings: &Settings) -> Arc<dyn JobRegistry> {
+    let config = Config::default()
+        .with_max_concurrent_jobs_per_owner(settings.max_live_per_owner)
+        .with_share_lease(settings.share_lease)
+        .with_stop_grace(settings.stop_grace)
+        .with_teardown_grace(settings.teardown_grace);
+    LocalJobRegistry::new(config).unwrap()
+}
+
 impl World {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(fault: Option<&Sabotage>) -> Self {
         let millis = Duration::from_millis;
         let limit = u32::try_from(LIMIT)
             .ok()
             .and_then(NonZeroU32::new)
             .expect("a small count");
-        let config = Config::default()
-            .with_max_concurrent_jobs_per_owner(limit)
-            .with_share_lease(millis(LEASE_MS))
-            .with_stop_grace(Some(millis(STOP_GRACE_MS)))
-            .with_teardown_grace(millis(TEARDOWN_GRACE_MS));
-        let jobs = LocalJobRegistry::new(config).unwrap();
+        let mut settings = Settings::default();
+        settings.max_live_per_owner = limit;
+        settings.share_lease = millis(LEASE_MS);
+        settings.stop_grace = Some(millis(STOP_GRACE_MS));
+        settings.teardown_grace = millis(TEARDOWN_GRACE_MS);
+        let jobs = match fault {
+            Some(fault) => fault.fresh(&settings, fresh),
+            None => fresh(&settings),
+        };
         let _controller = jobs.controller("sequences", &Scope::root()).unwrap();
         let mut world = Self {
             jobs,

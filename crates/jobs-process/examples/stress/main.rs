@@ -52,9 +52,10 @@ fn main() -> ExitCode {
         ["beat", file] => beat::run(file.as_ref()),
         ["print", bytes] => print::run(bytes),
         ["shapes"] => on_runtime(shapes::run()),
+        ["shapes", shape, rung, times] => on_runtime(shapes::again(shape, rung, times)),
         ["many"] => on_runtime(many::run()),
         ["endless"] => on_runtime(endless::run()),
-        ["figures"] => figures::run(),
+        ["figures", options @ ..] => figures::run(options),
         _ => Err("expected shapes, many, endless or figures".into()),
     };
     match verdict {

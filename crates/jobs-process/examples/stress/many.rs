@@ -27,20 +27,27 @@ pub(crate) async fn run() -> Result<Verdict, Error> {
         let told = told(&runner, &mark, JOBS).await?;
         let took = start.elapsed();
         let after = Scan::take(&mark)?;
+        drop(runner);
+        let end = Scan::take(&mark)?;
         let verdict = Verdict::of(
             told == JOBS
                 && after.live.is_empty()
-                && after.zombies + after.children == 0
-                && after.descriptors <= before.descriptors,
+                && after.zombies == 0
+                && after.children <= before.children
+                && after.descriptors <= before.descriptors
+                && end.zombies + end.children == 0,
         );
         println!(
             "{rung:?}: {told} of {JOBS} told in {:.1} s ({:.2} ms a job, {AT_ONCE} at once); left: \
-             {} live, {} zombies, {} children; descriptors {}, before {}: {verdict}",
+             {} live, {} zombies, {} spare supervisors (before: {}), {} once the runner is gone; \
+             descriptors {}, before {}: {verdict}",
             took.as_secs_f64(),
             took.as_secs_f64() * 1e3 / JOBS as f64,
             after.live.len(),
             after.zombies,
             after.children,
+            before.children,
+            end.children,
             after.descriptors,
             before.descriptors,
         );

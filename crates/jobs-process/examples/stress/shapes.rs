@@ -90,6 +90,32 @@ pub(crate) async fn run() -> Result<Verdict, Error> {
     Ok(all)
 }
 
+/// One cell again and again; prints only what does not hold, and how its job ended then.
+pub(crate) async fn again(name: &str, rung: &str, times: &str) -> Result<Verdict, Error> {
+    let shape = SHAPES.iter().position(|shape| shape.name == name);
+    let shape = &SHAPES[shape.ok_or("no such shape")?];
+    let index = RUNGS
+        .iter()
+        .position(|known| format!("{known:?}").to_lowercase() == rung)
+        .ok_or("no such rung")?;
+    let mut all = Verdict::Holds;
+    let mut slowest = Duration::ZERO;
+    for time in 0..times.parse()? {
+        let cell = cell(shape, RUNGS[index]).await?;
+        let verdict = cell.verdict(shape.table[index]);
+        slowest = slowest.max(cell.settled);
+        if verdict == Verdict::Broken {
+            println!(
+                "{time}: {} survivors, {} children, beats: {}, after {:?}: {}",
+                cell.survivors, cell.children, cell.beats, cell.settled, cell.end
+            );
+        }
+        all = all.and(verdict);
+    }
+    println!("{name}, {rung}, {times} times, {slowest:?} to settle at most: {all}");
+    Ok(all)
+}
+
 struct Cell {
     survivors: usize,
     /// The file still grew after the job was settled.
@@ -97,6 +123,8 @@ struct Cell {
     /// Children of the host, zombies among them, that were there after the job was settled.
     children: usize,
     settled: Duration,
+    /// What the job told of its end.
+    end: String,
 }
 
 impl Cell {
@@ -130,13 +158,15 @@ async fn cell(shape: &Shape, rung: Containment) -> Result<Cell, Error> {
     (hooks.cancel)(None)?;
     let ended = tokio::time::timeout(PATIENCE, hooks.done).await;
     let settled = start.elapsed();
+    // With its spare supervisor: no child of any kind is left after this.
+    drop(runner);
     let scan = Scan::take(&mark)?;
     let before = size(&file);
     tokio::time::sleep(10 * beat::BEAT).await;
     let beats = size(&file) > before;
     // Before any error: nothing stays behind.
     scan.kill();
-    ended?;
+    let end = ended?.detail.unwrap_or_default();
     if !beating {
         return Err(format!("{}: its file never grew", shape.name).into());
     }
@@ -145,6 +175,7 @@ async fn cell(shape: &Shape, rung: Containment) -> Result<Cell, Error> {
         beats,
         children: scan.children + scan.zombies,
         settled,
+        end,
     })
 }
 

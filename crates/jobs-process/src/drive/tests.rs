@@ -20,6 +20,8 @@ struct Puppet {
     asked: Asked,
     born: Instant,
     is_empty: bool,
+    /// What is left cannot be looked at.
+    blind: CancellationToken,
 }
 
 impl Puppet {
@@ -54,6 +56,9 @@ impl Watch for Puppet {
     }
 
     async fn survivors(&self) -> Vec<i32> {
+        if self.blind.is_cancelled() {
+            std::future::pending::<()>().await;
+        }
         vec![7, 9]
     }
 }
@@ -62,6 +67,7 @@ struct Stage {
     events: mpsc::UnboundedSender<Event>,
     asked: Asked,
     stop: CancellationToken,
+    blind: CancellationToken,
     /// The pipes come to their end.
     eof: CancellationToken,
     job: JoinHandle<Ending>,
@@ -77,7 +83,9 @@ impl Stage {
             asked: Arc::clone(&asked),
             born: start,
             is_empty: false,
+            blind: CancellationToken::new(),
         };
+        let blind = puppet.blind.clone();
         let (stop, eof) = (CancellationToken::new(), CancellationToken::new());
         let (close, over) = (CancellationToken::new(), CancellationToken::new());
         let capture = {
@@ -107,6 +115,7 @@ impl Stage {
         let drive = Drive::new("puppet".into(), puppet, rules, Live::default());
         let job = tokio::spawn(drive.run(stop.clone(), capture));
         Self {
+            blind,
             events,
             asked,
             stop,
@@ -159,6 +168,16 @@ async fn what_cannot_be_stopped_hangs_nobody() {
         13,
         asked,
     );
+    assert_eq!(stage.end().await, end);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tree_that_cannot_even_be_looked_at_does_not_hold_its_job() {
+    let stage = Stage::new(OnLeaderExit::Stop, None);
+    stage.blind.cancel();
+    stage.stop.cancel();
+    let asked = vec![("terminate", 0), ("kill", 3)];
+    let end = (TerminalStatus::Failed, BLIND.to_owned(), false, 14, asked);
     assert_eq!(stage.end().await, end);
 }
 
@@ -331,7 +350,7 @@ proptest! {
             }
             stage.stop.cancel();
             let bound = 2 * GRACE + FORCE + Duration::from_secs(1);
-            tokio::time::timeout(bound, stage.job).await.expect("it ends").expect("no panic");
+            timeout(bound, stage.job).await.expect("it ends").expect("no panic");
         });
     }
 }

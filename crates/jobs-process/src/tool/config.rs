@@ -3,10 +3,10 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use jobs::ConfigError;
+use jobs::config::{ConfigError, Setting, check_duration};
 use serde::{Deserialize, Serialize};
 
-use crate::config::check_duration;
+use crate::config::{bytes, millis};
 
 /// What becomes of a foreground run that passes its time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -130,11 +130,11 @@ impl BashToolConfig {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct File {
-    timeout_ms: Option<u64>,
-    max_timeout_ms: Option<u64>,
+    timeout_ms: Option<Setting>,
+    max_timeout_ms: Option<Setting>,
     on_time_limit: Option<OnTimeLimit>,
     run_in_background: Option<BackgroundRuns>,
-    output_limit_bytes: Option<NonZeroU64>,
+    output_limit_bytes: Option<Setting>,
 }
 
 impl TryFrom<File> for BashToolConfig {
@@ -143,14 +143,12 @@ impl TryFrom<File> for BashToolConfig {
     fn try_from(file: File) -> Result<Self, ConfigError> {
         let mut config =
             Self::default().with_background_runs(file.run_in_background.unwrap_or_default());
-        config.time_limit = file
-            .timeout_ms
-            .map_or(config.time_limit, Duration::from_millis);
-        config.max_time_limit = file
-            .max_timeout_ms
-            .map_or(config.max_time_limit, Duration::from_millis);
+        let time_limit = millis("timeoutMs", file.timeout_ms.as_ref())?;
+        config.time_limit = time_limit.unwrap_or(config.time_limit);
+        let max_time_limit = millis("maxTimeoutMs", file.max_timeout_ms.as_ref())?;
+        config.max_time_limit = max_time_limit.unwrap_or(config.max_time_limit);
         config.on_time_limit = file.on_time_limit.unwrap_or(config.on_time_limit);
-        config.output_limit = file.output_limit_bytes;
+        config.output_limit = bytes("outputLimitBytes", file.output_limit_bytes.as_ref())?;
         config.check()?;
         Ok(config)
     }

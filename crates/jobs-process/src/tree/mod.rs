@@ -6,19 +6,21 @@
 mod group;
 pub(crate) mod reap;
 pub(crate) mod scan;
+mod spare;
 mod supervised;
 mod sweep;
 mod swept;
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::{Exit, Image, spawn};
+use crate::platform::{Child, Exit, Image, Pinned, forbid_core, spawn};
 use crate::wire::Task;
 
-pub(crate) use supervised::Supervisor;
+pub(crate) use spare::Supervisors;
 
 /// How the processes of a job are held together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -100,12 +102,12 @@ impl Tree {
     /// The program or its supervisor could not be started.
     pub(crate) fn start(
         rung: Containment,
-        supervisor: Option<&Supervisor>,
+        supervisors: Option<&Arc<Supervisors>>,
         origin: &Origin<'_>,
     ) -> io::Result<Self> {
-        match (rung, supervisor) {
-            (Containment::Supervisor, Some(supervisor)) => {
-                supervised::Supervised::start(supervisor, origin).map(Self::Supervised)
+        match (rung, supervisors) {
+            (Containment::Supervisor, Some(supervisors)) => {
+                supervised::Supervised::start(supervisors, origin).map(Self::Supervised)
             }
             (Containment::Supervisor, None) => Err(io::ErrorKind::Unsupported.into()),
             (Containment::Sweep, _) => swept::Swept::start(origin).map(Self::Swept),
@@ -170,7 +172,7 @@ fn pids(processes: &[scan::Proc]) -> Vec<i32> {
 }
 
 /// Starts the command itself as a child of this process.
-fn start_leader(origin: &Origin<'_>) -> io::Result<crate::platform::Child> {
+fn start_leader(origin: &Origin<'_>) -> io::Result<Child> {
     let stdio = origin.stdio.map(|fd| fd);
     let pid = spawn(&Image {
         program: &origin.task.program,
@@ -179,6 +181,6 @@ fn start_leader(origin: &Origin<'_>) -> io::Result<crate::platform::Child> {
         cwd: Some(&origin.task.cwd),
         fds: &[stdio[0].as_fd(), stdio[1].as_fd(), stdio[2].as_fd()],
     })?;
-    crate::platform::forbid_core(pid);
-    crate::platform::Child::pin(pid)
+    forbid_core(pid);
+    Child::new(Pinned::new(pid)?)
 }

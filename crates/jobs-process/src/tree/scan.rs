@@ -57,8 +57,10 @@ pub(crate) fn table() -> io::Result<Vec<Proc>> {
 ///
 /// `None` when they are many or the numbers have started again from below.
 pub(crate) fn since(first: i32) -> Option<Vec<Proc>> {
-    const FEW: i32 = 256;
-    let load = fs::read_to_string("/proc/loadavg").ok()?;
+    const FEW: i32 = 64;
+    let mut buffer = [0_u8; 128];
+    let length = File::open("/proc/loadavg").ok()?.read(&mut buffer).ok()?;
+    let load = std::str::from_utf8(&buffer[..length]).ok()?;
     let last: i32 = load.split_ascii_whitespace().last()?.parse().ok()?;
     (0..=FEW)
         .contains(&(last - first))

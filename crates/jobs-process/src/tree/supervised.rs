@@ -1,105 +1,78 @@
 //! The host's half of the top rung: a tree behind a supervisor process.
 
-use std::ffi::{CString, OsString};
-use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::mem;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
 
-use rustix::fs::MemfdFlags;
 use tokio::net::UnixStream;
 
+use super::spare::{Rights, Supervisor, Supervisors};
 use super::sweep::Sweep;
 use super::{Event, Origin, blocking, pids, scan};
-use crate::platform::{Child, Exit, Image, spawn};
-use crate::wire::{MARKER, MESSAGE, Message, NAME, VERSION};
-
-/// The binary that becomes a supervisor.
-#[derive(Debug, Clone)]
-pub(crate) struct Supervisor {
-    program: CString,
-    env: Vec<CString>,
-}
-
-impl Supervisor {
-    /// `program` calls [`crate::init`] first thing in its `main`.
-    ///
-    /// # Errors
-    ///
-    /// The path holds a NUL.
-    pub(crate) fn new(program: PathBuf) -> io::Result<Self> {
-        let mut env = vec![CString::new(format!("{MARKER}={VERSION}"))?];
-        // The host may need it to load its libraries; nothing else is of use to a supervisor.
-        if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
-            let mut variable = OsString::from("LD_LIBRARY_PATH=");
-            variable.push(path);
-            env.push(CString::new(variable.into_vec())?);
-        }
-        Ok(Self {
-            program: CString::new(program.into_os_string().into_vec())?,
-            env,
-        })
-    }
-
-    /// The host itself. The link works when the file was replaced meanwhile, too.
-    pub(crate) fn this_binary() -> io::Result<Self> {
-        Self::new(Path::new("/proc/self/exe").to_owned())
-    }
-}
+use crate::platform::{Child, Exit, memory_file};
+use crate::wire::{MESSAGE, Message};
 
 /// A tree behind a supervisor.
 #[derive(Debug)]
 pub(crate) struct Supervised {
-    supervisor: Child,
-    control: UnixStream,
-    /// The part of a message that has arrived.
-    partial: Vec<u8>,
     state: State,
     cookie: String,
     leader: Option<i32>,
+    /// Where the supervisor goes when its tree is empty.
+    home: Weak<Supervisors>,
 }
 
 #[derive(Debug)]
 enum State {
     /// The supervisor answers.
-    Talking,
-    /// It has said its last message: it is about to end.
-    Ending,
+    Talking(Line),
+    /// Nothing is left but the supervisor, and it is about to end.
+    Ending(Child),
     /// It was killed. What it watched is hunted without it.
-    Lost(Sweep),
+    Lost { supervisor: Child, sweep: Sweep },
+    /// Nothing is left.
+    Over,
+}
+
+/// A supervisor and what it says.
+#[derive(Debug)]
+struct Line {
+    supervisor: Child,
+    control: UnixStream,
+    rights: Rights,
+    /// The part of a message that has arrived.
+    partial: Vec<u8>,
 }
 
 impl Supervised {
-    pub(crate) fn start(supervisor: &Supervisor, origin: &Origin<'_>) -> io::Result<Self> {
-        let mut task = File::from(rustix::fs::memfd_create("jobs-task", MemfdFlags::CLOEXEC)?);
+    pub(crate) fn start(supervisors: &Arc<Supervisors>, origin: &Origin<'_>) -> io::Result<Self> {
+        let mut task = memory_file()?;
         task.write_all(&origin.task.encode())?;
         task.rewind()?;
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let control = UnixStream::from_std(ours)?;
         let [stdin, stdout, stderr] = origin.stdio;
-        let pid = spawn(&Image {
-            program: &supervisor.program,
-            argv: &[NAME.to_owned()],
-            env: &supervisor.env,
-            cwd: Some(c"/"),
-            fds: &[stdin, stdout, stderr, theirs.as_fd(), task.as_fd()],
-        })?;
-        Ok(Self {
-            supervisor: Child::pin(pid)?,
+        let Supervisor {
+            child,
             control,
-            partial: Vec::with_capacity(MESSAGE),
-            state: State::Talking,
+            rights,
+        } = supervisors.give([stdin, stdout, stderr, task.as_fd()])?;
+        Ok(Self {
+            state: State::Talking(Line {
+                supervisor: Child::new(child)?,
+                control: UnixStream::from_std(control)?,
+                rights,
+                partial: Vec::with_capacity(MESSAGE),
+            }),
             cookie: origin.cookie.to_owned(),
             leader: None,
+            home: Arc::downgrade(supervisors),
         })
     }
 
     pub(crate) async fn event(&mut self) -> io::Result<Event> {
         loop {
             match &mut self.state {
-                State::Talking => match self.receive().await? {
+                State::Talking(line) => match line.receive().await? {
                     Some(Message::Started(pid)) => self.leader = Some(pid),
                     Some(Message::NotStarted(error)) => return Ok(Event::NotStarted(error)),
                     Some(Message::Exited(code)) => return Ok(Event::LeaderEnded(Exit::Code(code))),
@@ -110,26 +83,57 @@ impl Supervised {
                     Some(Message::Terminated(count)) => {
                         return Ok(Event::Terminated(number(count)));
                     }
-                    Some(Message::Empty) => self.state = State::Ending,
-                    Some(Message::Terminate | Message::Kill) | None => {
-                        let mut sweep = Sweep::new(self.leader, &self.cookie);
-                        sweep.hunt();
-                        self.state = State::Lost(sweep);
+                    Some(Message::Empty) => self.send_home(),
+                    Some(Message::Terminate | Message::Kill | Message::Task) | None => {
+                        self.lose();
                         return Ok(Event::SupervisorLost);
                     }
                 },
-                State::Ending => {
-                    self.supervisor.ended().await?;
-                    self.supervisor.reap()?;
-                    return Ok(Event::Empty);
+                State::Ending(supervisor) => {
+                    supervisor.ended().await?;
+                    supervisor.reap()?;
+                    self.state = State::Over;
                 }
-                State::Lost(sweep) => {
-                    if let Event::Empty = sweep.event().await? {
-                        self.state = State::Ending;
+                State::Lost { sweep, .. } => {
+                    if let Event::Empty = sweep.event().await?
+                        && let State::Lost { supervisor, .. } =
+                            mem::replace(&mut self.state, State::Over)
+                    {
+                        self.state = State::Ending(supervisor);
                     }
                 }
+                State::Over => return Ok(Event::Empty),
             }
         }
+    }
+
+    /// The tree is empty: the supervisor is kept for the next job, or ends because nobody holds its
+    /// socket any more.
+    fn send_home(&mut self) {
+        let State::Talking(line) = mem::replace(&mut self.state, State::Over) else {
+            return;
+        };
+        let home = self.home.upgrade().filter(|home| home.has_room());
+        match (home, line.control.into_std()) {
+            (Some(home), Ok(control)) => home.keep(Supervisor {
+                child: line.supervisor.into_pinned(),
+                control,
+                rights: line.rights,
+            }),
+            _ => self.state = State::Ending(line.supervisor),
+        }
+    }
+
+    fn lose(&mut self) {
+        let State::Talking(line) = mem::replace(&mut self.state, State::Over) else {
+            return;
+        };
+        let mut sweep = Sweep::new(self.leader, line.supervisor.pid(), &self.cookie);
+        sweep.hunt();
+        self.state = State::Lost {
+            supervisor: line.supervisor,
+            sweep,
+        };
     }
 
     pub(crate) fn terminate(&mut self) {
@@ -142,23 +146,28 @@ impl Supervised {
 
     pub(crate) async fn survivors(&self) -> Vec<i32> {
         match &self.state {
-            State::Talking => {
-                let supervisor = self.supervisor.pid();
+            State::Talking(line) => {
+                let supervisor = line.supervisor.pid();
                 let found = blocking(move || scan::descendants(supervisor)).await;
                 pids(&found.unwrap_or_default())
             }
-            State::Ending => Vec::new(),
-            State::Lost(sweep) => sweep.survivors().await,
+            State::Ending(_) | State::Over => Vec::new(),
+            State::Lost { sweep, .. } => sweep.survivors().await,
         }
     }
 
     /// A supervisor that cannot be written to is gone; `event` notices.
     fn send(&self, message: Message) {
-        // Two messages of eight bytes a job always fit into an empty socket. Tokio's own write would
-        // refuse until its reactor has looked at the socket, and the message would be lost.
-        let _ = rustix::io::write(&self.control, &message.encode());
+        if let State::Talking(line) = &self.state {
+            // Two messages of eight bytes a job always fit into an empty socket. Tokio's own write
+            // would refuse until its reactor has looked at the socket, and the message would be
+            // lost.
+            let _ = rustix::io::write(&line.control, &message.encode());
+        }
     }
+}
 
+impl Line {
     async fn receive(&mut self) -> io::Result<Option<Message>> {
         loop {
             let mut buffer = [0; MESSAGE];
@@ -183,7 +192,7 @@ impl Supervised {
 impl Drop for Supervised {
     fn drop(&mut self) {
         // With a supervisor, the end of the socket is enough: it kills what is left.
-        if let State::Lost(sweep) = &self.state {
+        if let State::Lost { sweep, .. } = &self.state {
             sweep.kill_now();
         }
     }

@@ -2,6 +2,9 @@
 //!
 //! A process belongs to the job when its session is the leader's, when its parent belongs to it,
 //! or when its environment holds the job's cookie; once found it belongs to it for good.
+//!
+//! To read an environment takes a lock of the process that has it, which a busy one may hold for
+//! long. So only those are read that can have the cookie: none is older than the job.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -39,6 +42,10 @@ pub(crate) struct Sweep {
 struct Members {
     /// The session of the job. Its leader is pinned, so that the number is not used again.
     session: Option<i32>,
+    /// A pinned process that is not younger than any of the job.
+    eldest: i32,
+    /// When that started, once it was looked up.
+    since: Option<u64>,
     cookie: Vec<u8>,
     known: HashSet<(i32, u64)>,
     /// Processes without the cookie. A process that has it got it at its birth, so one look at its
@@ -47,11 +54,15 @@ struct Members {
 }
 
 impl Sweep {
-    pub(crate) fn new(session: Option<i32>, cookie: &str) -> Self {
+    /// `eldest` is a child of this process that nobody reaps meanwhile, and not younger than any
+    /// process of the job: its leader, or what started that.
+    pub(crate) fn new(session: Option<i32>, eldest: i32, cookie: &str) -> Self {
         let cookie = format!("{COOKIE}={cookie}").into_bytes();
         let (known, foreign) = (HashSet::new(), HashSet::new());
         let members = Members {
             session,
+            eldest,
+            since: None,
             cookie,
             known,
             foreign,
@@ -154,6 +165,9 @@ impl Sweep {
 
 impl Members {
     fn find(&mut self) -> io::Result<Vec<Proc>> {
+        let eldest = self.eldest;
+        let start = || scan::read(eldest).map_or(0, |eldest| eldest.start);
+        self.since.get_or_insert_with(start);
         Ok(self.find_among(&scan::table()?))
     }
 
@@ -184,7 +198,10 @@ impl Members {
 
     fn has_cookie(&mut self, process: &Proc) -> bool {
         // Kernel threads are in session 0 and have no environment.
-        let is_candidate = process.is_live() && process.sid != 0 && process.pid != own_pid();
+        let is_candidate = process.is_live()
+            && process.sid != 0
+            && process.start >= self.since.unwrap_or(0)
+            && process.pid != own_pid();
         if !is_candidate || self.foreign.contains(&process.identity()) {
             return false;
         }
@@ -203,4 +220,43 @@ impl Members {
 
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_nonzero().get()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_older_than_the_job_is_not_searched_for_its_cookie() {
+        let start = |with: &str| {
+            let mut command = std::process::Command::new("sleep");
+            command.arg("60").env(COOKIE, with);
+            command.spawn().expect("a child")
+        };
+        let (mut old, mut other) = (start("c"), start("other"));
+        let read = |child: &std::process::Child| {
+            let pid = child.id().cast_signed();
+            let begun = Instant::now();
+            // Its environment is there once the program is.
+            while std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| text.is_empty()) {
+                assert!(begun.elapsed() < Duration::from_secs(30), "no program");
+            }
+            scan::read(pid).expect("it lives")
+        };
+        let (process, eldest) = (read(&old), read(&other));
+        let find = |since| {
+            let sweep = Sweep::new(None, eldest.pid, "c");
+            let mut members = sweep.members.lock();
+            members.since = Some(since);
+            let found = members.find_among(&[process, eldest]);
+            (found, members.foreign.contains(&process.identity()))
+        };
+        let (as_old, older) = (find(process.start), find(process.start + 1));
+        for child in [&mut old, &mut other] {
+            child.kill().expect("it is ours");
+            child.wait().expect("it is ours");
+        }
+        assert_eq!(as_old, (vec![process], false));
+        assert_eq!(older, (vec![], false), "not even looked at");
+    }
 }

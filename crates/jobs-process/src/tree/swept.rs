@@ -27,7 +27,7 @@ pub(crate) struct Swept {
 impl Swept {
     pub(crate) fn start(origin: &Origin<'_>) -> io::Result<Self> {
         let leader = start_leader(origin)?;
-        let sweep = Sweep::new(Some(leader.pid()), origin.cookie);
+        let sweep = Sweep::new(Some(leader.pid()), leader.pid(), origin.cookie);
         Ok(Self {
             leader,
             ended: None,

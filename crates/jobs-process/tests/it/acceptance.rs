@@ -144,7 +144,7 @@ rows! {
             .command("sleep 30 & echo hi; exit 3")
             .with_on_leader_exit(OnLeaderExit::Wait);
         let mut job = bench.start(command).expect("started");
-        let detail = "leader exited: exit code 3; 1 processes still running";
+        let detail = "leader exited: exit code 3; 1 process still running";
         until(|| job.detail().as_deref() == Some(detail)).await;
         job.cancel();
         assert_eq!(job.ends().await.0, "killed, exit code: 3");

@@ -151,6 +151,48 @@ fn host_with_a_tree() {
     });
 }
 
+/// A supervisor that waits for its next job has no tree, and ends with its host all the same.
+#[test]
+fn row_20_a_spare_supervisor_does_not_outlive_its_host_either() {
+    if is_host() {
+        return host_with_a_spare();
+    }
+    crate::support::run(async {
+        let name = "host::row_20_a_spare_supervisor_does_not_outlive_its_host_either";
+        let mut host = Host::run(name, "true", User::Same, &mark("spare"));
+        let said = host.lines_until("ready");
+        let spare = said.iter().find_map(|line| line.strip_prefix("spare "));
+        let spare: i32 = spare.expect("it says").parse().expect("a pid");
+        // None once it has ended, whenever whoever inherits it may reap it.
+        let parent = || {
+            let stat = std::fs::read_to_string(format!("/proc/{spare}/stat")).ok()?;
+            let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+            let state = fields.next()?;
+            let parent = fields.next()?.parse().ok()?;
+            (state != "Z").then_some(parent)
+        };
+        assert_eq!(parent(), Some(host.child.id()), "it waits");
+        let watch = Stopwatch::start();
+        host.child.kill().expect("it is ours");
+        within(Duration::from_secs(10), || parent().is_none()).await;
+        watch.assert_within(Duration::from_secs(1));
+    });
+}
+
+fn host_with_a_spare() {
+    crate::support::run(async {
+        let config = ProcessConfig::new().with_supervisor(supervisor());
+        let runner = ProcessRunner::new(config).expect("this is Linux");
+        let job = runner.start(&JobCommand::shell("echo $PPID"));
+        let hooks = job.expect("started").into_hooks();
+        let output = hooks.output.expect("a stream job");
+        hooks.done.await;
+        let output = output.read(0, None).expect("a log can be read");
+        println!("\nspare {}\nready", output.text.trim());
+        std::future::pending::<()>().await;
+    });
+}
+
 #[test]
 fn a_job_inherits_nothing_that_it_should_not() {
     if is_host() {

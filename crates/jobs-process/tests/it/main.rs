@@ -7,5 +7,6 @@ mod extras;
 mod host;
 mod launcher;
 mod load;
+mod spare;
 mod support;
 mod tool;

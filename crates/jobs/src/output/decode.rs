@@ -4,6 +4,8 @@
 //! chunk; each maximal invalid piece becomes one U+FFFD, as in
 //! `String::from_utf8_lossy`.
 
+use simdutf8::compat::from_utf8;
+
 const REPLACEMENT: &str = "\u{FFFD}";
 
 /// The bytes of a character that has begun and not ended.
@@ -39,13 +41,13 @@ impl Decoder {
             }
         }
         loop {
-            let error = match std::str::from_utf8(bytes) {
+            let error = match from_utf8(bytes) {
                 Ok("") => return,
                 Ok(text) => return sink(text),
                 Err(error) => error,
             };
             let (valid, rest) = bytes.split_at(error.valid_up_to());
-            if let (false, Ok(text)) = (valid.is_empty(), std::str::from_utf8(valid)) {
+            if let (false, Ok(text)) = (valid.is_empty(), from_utf8(valid)) {
                 sink(text);
             }
             let Some(invalid) = error.error_len() else {

@@ -2,7 +2,7 @@
 //!
 //! 1. An offset means the same byte for ever; the window only moves forward.
 //! 2. Whatever is kept is valid UTF-8 and is given out unchanged.
-//! 3. Memory is at most the budget and one segment, whatever is pushed.
+//! 3. Memory is at most the budget and two segments, whatever is pushed.
 //! 4. What falls out of the window is counted exactly.
 //! 5. Text is copied to a reader outside the lock, but for the last segment.
 

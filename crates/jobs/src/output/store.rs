@@ -19,7 +19,7 @@ pub(super) const RUN_COST: usize = size_of::<Run>();
 
 /// The largest segment, in bytes: what a reader may have to copy under the
 /// lock.
-const MAX_SEGMENT: usize = 16 * 1024;
+const MAX_SEGMENT: usize = 8 * 1024;
 
 /// How far the window may move beyond what it must to reach a line end.
 const LINE_SLACK: usize = 1024;
@@ -27,8 +27,12 @@ const LINE_SLACK: usize = 1024;
 pub(super) struct Store {
     sealed: VecDeque<Arc<Segment>>,
     tail: Segment,
+    /// The memory of a segment that fell out, for the next one.
+    spare: Option<String>,
     runs: VecDeque<Run>,
     start: u64,
+    /// No line ends in `start..lineless`, so nobody looks there again.
+    lineless: u64,
     budget: usize,
     segment: usize,
 }
@@ -66,8 +70,10 @@ impl Store {
                 start: 0,
                 text: String::new(),
             },
+            spare: None,
             runs: VecDeque::new(),
             start: 0,
+            lineless: 0,
             budget,
             segment: (budget / 8).clamp(64, MAX_SEGMENT),
         }
@@ -106,9 +112,9 @@ impl Store {
             } else {
                 self.tail.text.push_str(&text[..fits]);
                 text = &text[fits..];
+                self.evict();
             }
         }
-        self.evict();
     }
 
     /// Everything before `offset` is gone, and nothing is kept yet.
@@ -122,7 +128,10 @@ impl Store {
     fn seal(&mut self) {
         let next = Segment {
             start: self.tail.end(),
-            text: String::with_capacity(self.segment),
+            text: self
+                .spare
+                .take()
+                .unwrap_or_else(|| String::with_capacity(self.segment)),
         };
         self.sealed
             .push_back(Arc::new(std::mem::replace(&mut self.tail, next)));
@@ -134,24 +143,35 @@ impl Store {
             return;
         };
         let least = self.start + excess.min(self.kept()) as u64;
-        let segment = self.segment_at(least);
+        self.pop_before(least);
+        let segment = self.sealed.front().map_or(&self.tail, AsRef::as_ref);
         let text = &segment.text;
         let mut at = ceil_boundary(text, to_usize(least - segment.start));
         let slack = text.len().min(at + LINE_SLACK.min(self.budget / 8));
-        if at > 0
-            && text.as_bytes()[at - 1] != b'\n'
-            && let Some(newline) = memchr::memchr(b'\n', &text.as_bytes()[at..slack])
-        {
-            at += newline + 1;
+        if at > 0 && text.as_bytes()[at - 1] != b'\n' {
+            let looked = to_usize(self.lineless.saturating_sub(segment.start));
+            let from = looked.clamp(at, slack);
+            match memchr::memchr(b'\n', &text.as_bytes()[from..slack]) {
+                Some(newline) => at = from + newline + 1,
+                None => self.lineless = self.lineless.max(segment.start + slack as u64),
+            }
         }
         let start = segment.start + at as u64;
         self.move_start(start);
+        self.pop_before(start);
+    }
+
+    /// Forgets the segments that end at `offset` or before.
+    fn pop_before(&mut self, offset: u64) {
         while self
             .sealed
             .front()
-            .is_some_and(|segment| segment.end() <= start)
+            .is_some_and(|segment| segment.end() <= offset)
         {
-            self.sealed.pop_front();
+            if let Some(mut segment) = self.sealed.pop_front().and_then(Arc::into_inner) {
+                segment.text.clear();
+                self.spare = Some(segment.text);
+            }
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn keep_tail(content: &str, marker: &str, suffix: &[&str], cap: NonZe
     let fixed = [&[marker], suffix].concat();
     let room = cap.get().saturating_sub(pieces::len(&fixed));
     let kept = text::tail(content, room);
-    let text = kept.to_owned() + &pieces::tail(&fixed, cap.get());
+    let text = [kept, &pieces::tail(&fixed, cap.get())].concat();
     Fitted {
         text,
         omitted: content.len() - kept.len(),

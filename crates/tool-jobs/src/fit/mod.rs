@@ -40,6 +40,7 @@ mod properties;
 pub use notice::Notice;
 pub(crate) use output::MARKER_BYTES;
 pub use output::{Fitted, NO_NEW_OUTPUT, Truncation, body, fit_output};
+pub(crate) use result::cut_result;
 pub use result::fit_result;
 pub use retention::{Pushed, Retained, Retention};
 pub use rows::fit_rows;

@@ -6,7 +6,9 @@ use super::pieces;
 use super::summary::{SUMMARY_CHARS, summary};
 
 const MARKER: &str = "\n[notice truncated]";
-const ACTION: &str = "\nDone; job_output.";
+
+/// The tool that reads output, under its own name.
+const READER: &str = "job_output";
 
 /// What a completion notice says, as the parts it is made of.
 ///
@@ -57,6 +59,12 @@ impl Notice<'_> {
     /// the id, the marker `\n[notice truncated]`, the head of what remains.
     #[must_use]
     pub fn text(&self, cap: Option<NonZeroUsize>) -> String {
+        self.text_naming(READER, cap)
+    }
+
+    /// The same where the tool that reads output goes by the name of `reader`.
+    #[must_use]
+    pub fn text_naming(&self, reader: &str, cap: Option<NonZeroUsize>) -> String {
         let Self {
             id,
             kind,
@@ -65,21 +73,27 @@ impl Notice<'_> {
         } = *self;
         let prefix = ["background job ", id];
         let about = [" (", kind, ": ", label, ") finished ", status_line];
-        let whole = [&prefix[..], &about, &[". Read its output with job_output."]].concat();
+        let whole = [
+            &prefix[..],
+            &about,
+            &[". Read its output with ", reader, "."],
+        ]
+        .concat();
         let Some(cap) = cap
             .map(NonZeroUsize::get)
             .filter(|cap| pieces::len(&whole) > *cap)
         else {
             return whole.concat();
         };
-        let Some(room) = cap.checked_sub(ACTION.len()) else {
-            return pieces::tail(&[ACTION], cap);
+        let action = ["\nDone; ", reader, "."];
+        let Some(room) = cap.checked_sub(pieces::len(&action)) else {
+            return pieces::tail(&action, cap);
         };
         let kept = match room.checked_sub(pieces::len(&prefix) + MARKER.len()) {
             Some(room) => prefix.concat() + &pieces::head(&about, room) + MARKER,
             None => pieces::head(&prefix, room),
         };
-        kept + ACTION
+        kept + &action.concat()
     }
 
     /// The summary for a collapsed row: `<kind> <label> <status line>`, see [`summary`].

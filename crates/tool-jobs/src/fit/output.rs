@@ -1,5 +1,6 @@
 //! Reads: a body and a status line within a cap.
 
+use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 
 use jobs::text;
@@ -8,6 +9,13 @@ use serde::{Deserialize, Serialize};
 use super::{cut, pieces};
 
 const PLAIN: &str = "\n[output truncated]";
+
+/// The counted marker, around the count and the offset.
+const COUNTED: [&str; 3] = [
+    "\n[output truncated: ",
+    " bytes above not shown; from=",
+    " reads them]",
+];
 
 /// The length of the plain marker, its newline included.
 pub(crate) const MARKER_BYTES: usize = PLAIN.len();
@@ -115,22 +123,30 @@ pub fn fit_output(
 /// longer number only ever leaves less room, so the counts rise to the least fixed point, and each
 /// step but the last adds a digit.
 fn keep_counted(content: &str, suffix: &[&str], cap: NonZeroUsize, from: u64) -> Option<Fitted> {
+    let fixed = pieces::len(&COUNTED) + digits(from) + pieces::len(suffix);
     let mut omitted = 0;
     loop {
-        let marker = format!(
-            "\n[output truncated: {omitted} bytes above not shown; from={from} reads them]"
-        );
-        if marker.len() > cap.get() / 4 {
+        let counted = fixed + digits(omitted as u64);
+        if counted - pieces::len(suffix) > cap.get() / 4 {
             return None;
         }
-        let room = cap.get().checked_sub(marker.len() + pieces::len(suffix))?;
-        let kept = text::tail(content, room);
+        let kept = text::tail(content, cap.get().checked_sub(counted)?);
         if kept.len() + omitted == content.len() {
-            let text = [kept, &marker].concat() + &suffix.concat();
+            let [before, between, after] = COUNTED;
+            let mut text = String::with_capacity(kept.len() + counted);
+            text.push_str(kept);
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{before}{omitted}{between}{from}{after}");
+            text.extend(suffix.iter().copied());
             return Some(Fitted { text, omitted });
         }
         omitted = content.len() - kept.len();
     }
+}
+
+/// How many digits a number has.
+fn digits(number: u64) -> usize {
+    number.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
 #[cfg(test)]

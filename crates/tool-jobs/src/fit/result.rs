@@ -24,10 +24,11 @@ const MARKER: &str = "\n[result truncated]";
 /// ```
 #[must_use]
 pub fn fit_result(content: &str, cap: Option<NonZeroUsize>) -> String {
-    match cap {
-        Some(cap) if !cut::fits(content, &[], Some(cap)) => {
-            cut::keep_tail(content, MARKER, &[], cap).text
-        }
-        _ => content.to_owned(),
-    }
+    cut_result(content, cap).unwrap_or_else(|| content.to_owned())
+}
+
+/// [`fit_result`] of a text that has to be cut; none for one that fits.
+pub(crate) fn cut_result(content: &str, cap: Option<NonZeroUsize>) -> Option<String> {
+    let cap = cap.filter(|cap| !cut::fits(content, &[], Some(*cap)))?;
+    Some(cut::keep_tail(content, MARKER, &[], cap).text)
 }

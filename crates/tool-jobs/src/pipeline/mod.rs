@@ -173,6 +173,8 @@ fn fit_content(result: ToolResult, cap: Option<NonZeroUsize>) -> ToolResult {
     let [Content::Text(text)] = result.content() else {
         return result;
     };
-    let fitted = fit::fit_result(text, cap);
-    with_text(result, fitted)
+    match fit::cut_result(text, cap) {
+        Some(cut) => with_text(result, cut),
+        None => result,
+    }
 }

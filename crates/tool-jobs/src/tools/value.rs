@@ -129,6 +129,16 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
     schema.to_value()
 }
 
+impl Output {
+    /// The value as JSON. The text, which may be long, is moved.
+    pub(super) fn into_json(mut self) -> Result<Value, Failed> {
+        let text = std::mem::take(&mut self.text);
+        let mut value = to_json(&self)?;
+        value["text"] = Value::String(text);
+        Ok(value)
+    }
+}
+
 /// A value as JSON.
 pub(super) fn to_json<T: Serialize>(value: &T) -> Result<Value, Failed> {
     serde_json::to_value(value).map_err(|error| Failed::new(error.to_string()))

@@ -1,0 +1,221 @@
+//! The owners behind HTTP requests, which outlive them.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use jobs::{Owner, Scope, Snapshot};
+use parking_lot::Mutex;
+use tokio::task::JoinSet;
+
+use super::sessions::{SessionKey, Sessions};
+use crate::connection::Connection;
+use crate::server::Shared;
+
+/// The name of a user.
+pub(super) type Principal = Arc<str>;
+
+/// Who has come, and with which owner.
+#[derive(Debug)]
+pub(super) struct Desk {
+    shared: Arc<Shared>,
+    made: AtomicU64,
+    seats: Mutex<Seats>,
+}
+
+#[derive(Debug, Default)]
+struct Seats {
+    sessions: HashMap<SessionKey, Session>,
+    users: HashMap<Principal, User>,
+}
+
+#[derive(Debug)]
+struct Session {
+    connection: Connection,
+    /// Who opened it, once that is known.
+    principal: Option<Principal>,
+    seen: Instant,
+}
+
+#[derive(Debug)]
+struct User {
+    owner: Owner,
+    seen: Instant,
+}
+
+impl Desk {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            made: AtomicU64::new(0),
+            seats: Mutex::default(),
+        }
+    }
+
+    fn owner(&self, name: &str) -> Owner {
+        // Each owner has a session of its own: nobody inherits by a name.
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let session = format!("http:{number}:{name}");
+        self.shared.registry.owner(session.into(), Scope::root())
+    }
+
+    /// Opens a session, with an owner of its own.
+    pub(super) fn open(&self, key: SessionKey) -> Connection {
+        let connection = Connection::new(Arc::clone(&self.shared), self.owner("session"));
+        let session = Session {
+            connection: connection.clone(),
+            principal: None,
+            seen: Instant::now(),
+        };
+        let earlier = self.seats.lock().sessions.insert(key, session);
+        drop(earlier);
+        connection
+    }
+
+    /// Says who opened a session; nobody else can use it from now on.
+    pub(super) fn bind(&self, key: &str, principal: &Principal) {
+        if let Some(session) = self.seats.lock().sessions.get_mut(key) {
+            session.principal = Some(Arc::clone(principal));
+        }
+    }
+
+    /// The session of this id, if it is theirs.
+    pub(super) fn session(&self, key: &str, principal: &Principal) -> Option<Connection> {
+        let mut seats = self.seats.lock();
+        let session = seats.sessions.get_mut(key)?;
+        if session.principal.as_ref() != Some(principal) {
+            return None;
+        }
+        session.seen = Instant::now();
+        Some(session.connection.clone())
+    }
+
+    /// The owner of a user's requests outside sessions.
+    pub(super) fn user(&self, principal: &Principal) -> Owner {
+        if let Some(user) = self.seats.lock().users.get_mut(principal) {
+            user.seen = Instant::now();
+            return user.owner.clone();
+        }
+        let made = self.owner(principal);
+        let owner = self
+            .seats
+            .lock()
+            .users
+            .entry(Arc::clone(principal))
+            .or_insert_with(|| User {
+                owner: made.clone(),
+                seen: Instant::now(),
+            })
+            .owner
+            .clone();
+        drop(made); // ends it, if another request was faster
+        owner
+    }
+
+    /// Ends a session and the jobs of its owner.
+    pub(super) async fn end_session(&self, key: &str) {
+        let session = self.seats.lock().sessions.remove(key);
+        if let Some(session) = session {
+            session.connection.owner().close().await;
+        }
+    }
+
+    /// Sees to it that there are fewer sessions than `most`: the one that was silent for longest, and
+    /// has no live job, ends. Whether there is room.
+    pub(super) async fn make_room(&self, most: NonZeroUsize, sessions: &Sessions) -> bool {
+        if self.seats.lock().sessions.len() < most.get() {
+            return true;
+        }
+        match self.idle_sessions(Duration::ZERO).await.first() {
+            Some(key) => {
+                tracing::warn!(session = %key, "too many sessions: one that is idle ends");
+                sessions.end(key).await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Ends the owners that have no live job and were not heard of for so long.
+    pub(super) async fn end_idle(&self, limit: Duration, sessions: &Sessions) {
+        for key in self.idle_sessions(limit).await {
+            tracing::info!(session = %key, "an idle session ends");
+            sessions.end(&key).await;
+        }
+        for owner in self.idle_users(limit).await {
+            tracing::info!(session = %owner.session(), "an idle owner ends");
+            owner.close().await;
+        }
+    }
+
+    /// Those that were silent for longer than `limit` and have no live job; the longest first.
+    async fn idle_sessions(&self, limit: Duration) -> Vec<SessionKey> {
+        let mut silent: Vec<(Instant, SessionKey, Owner)> = {
+            let seats = self.seats.lock();
+            let of = |(key, session): (&SessionKey, &Session)| {
+                let owner = session.connection.owner();
+                (session.seen.elapsed() > limit).then(|| (session.seen, key.clone(), owner.clone()))
+            };
+            seats.sessions.iter().filter_map(of).collect()
+        };
+        silent.sort_by_key(|(seen, ..)| *seen);
+        let mut idle = Vec::new();
+        for (_, key, owner) in silent {
+            if !self.has_live_jobs(&owner).await {
+                idle.push(key);
+            }
+        }
+        idle
+    }
+
+    /// They are at the desk no more: a request that comes now has a new owner.
+    async fn idle_users(&self, limit: Duration) -> Vec<Owner> {
+        let silent: Vec<(Principal, Owner)> = {
+            let seats = self.seats.lock();
+            let of = |(name, user): (&Principal, &User)| {
+                (user.seen.elapsed() > limit).then(|| (Arc::clone(name), user.owner.clone()))
+            };
+            seats.users.iter().filter_map(of).collect()
+        };
+        let mut idle = Vec::new();
+        for (name, owner) in silent {
+            if self.has_live_jobs(&owner).await {
+                continue;
+            }
+            let mut seats = self.seats.lock();
+            let still = seats
+                .users
+                .get(&name)
+                .is_some_and(|user| user.seen.elapsed() > limit);
+            let user = if still {
+                seats.users.remove(&name)
+            } else {
+                None
+            };
+            drop(seats);
+            idle.extend(user.map(|user| user.owner));
+        }
+        idle
+    }
+
+    async fn has_live_jobs(&self, owner: &Owner) -> bool {
+        let jobs = self.shared.registry.list(&owner.caller()).await;
+        jobs.is_ok_and(|jobs| jobs.iter().any(|job: &Snapshot| !job.is_terminal()))
+    }
+
+    /// Ends all owners at once.
+    pub(super) async fn close(&self) {
+        let Seats { sessions, users } = std::mem::take(&mut *self.seats.lock());
+        let of_sessions = sessions
+            .into_values()
+            .map(|session| session.connection.owner().clone());
+        let of_users = users.into_values().map(|user| user.owner);
+        let mut closing = JoinSet::new();
+        for owner in of_sessions.chain(of_users) {
+            closing.spawn(async move { owner.close().await });
+        }
+        closing.join_all().await;
+    }
+}

@@ -1,0 +1,189 @@
+//! Streamable HTTP: many clients, each with the jobs of its own.
+//!
+//! Under the older protocol a client has a session, whose id names the owner. Since 2026-07-28
+//! there are none, and each request comes by itself: the owner is then the user whose token it
+//! carries (spec/compositions.md, Who is the owner).
+
+mod body;
+mod config;
+mod desk;
+mod exchange;
+mod front;
+mod sessions;
+mod tokens;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use jobs::CancellationToken;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, TcpStream};
+
+pub use config::{Access, HttpConfig};
+pub(crate) use exchange::Exchange;
+pub use tokens::{TokenError, Tokens};
+
+use crate::error::McpError;
+use crate::handler::Handler;
+use crate::server::{McpServer, Shared};
+use desk::Desk;
+use front::Front;
+use sessions::Sessions;
+
+/// The only path that is served.
+pub(crate) const PATH: &str = "/mcp";
+
+/// How long open connections may take to end.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// How long a client may take to send the head of a request, or none.
+const HEAD: Duration = Duration::from_secs(300);
+
+/// How long nobody is accepted after an accept has failed.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A server that is ready for HTTP clients; made by [`McpServer::http`].
+#[derive(Debug)]
+pub struct HttpServer {
+    shared: Arc<Shared>,
+    listener: TcpListener,
+    address: SocketAddr,
+    config: HttpConfig,
+}
+
+impl McpServer {
+    /// A server of clients over HTTP, which are answered once [`HttpServer::until`] is polled.
+    ///
+    /// # Errors
+    ///
+    /// [`McpError::Exposed`]; [`McpError::Listener`]; [`McpError::Config`].
+    pub fn http(&self, listener: TcpListener, config: HttpConfig) -> Result<HttpServer, McpError> {
+        let address = listener.local_addr().map_err(McpError::Listener)?;
+        config.check(address)?;
+        Ok(HttpServer {
+            shared: Arc::clone(&self.0),
+            listener,
+            address,
+            config,
+        })
+    }
+}
+
+impl HttpServer {
+    /// Where clients reach it.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}{PATH}", self.address)
+    }
+
+    /// Serves clients until `stop` is cancelled, and then ends the jobs of all of them.
+    ///
+    /// A job ends with its owner: when a session is deleted by its client, when an owner was idle
+    /// for long (see [`HttpConfig::with_idle_limit`]), or with the server; never because a
+    /// connection broke.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends the owners without waiting for their jobs.
+    pub async fn until(self, stop: CancellationToken) {
+        let Self {
+            shared,
+            listener,
+            address,
+            config,
+        } = self;
+        let desk = Arc::new(Desk::new(Arc::clone(&shared)));
+        let sessions = Arc::new(Sessions::new(Arc::clone(&desk), config.max_sessions));
+        let protocol = protocol(&config, address.ip().is_loopback(), stop.child_token());
+        let service = StreamableHttpService::new(
+            move || Ok(Handler::of_requests(Arc::clone(&shared))),
+            Arc::clone(&sessions),
+            protocol,
+        );
+        let front = Arc::new(Front::new(config.access, Arc::clone(&desk), service));
+        let connections = GracefulShutdown::new();
+        let mut look = config
+            .idle_limit
+            .map(|limit| tokio::time::interval(limit / 4));
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => serve(stream, &front, &connections),
+                    Err(error) => {
+                        tracing::warn!(%error, "a client could not be accepted");
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                },
+                limit = tick(&mut look, config.idle_limit) => {
+                    desk.end_idle(limit, &sessions).await;
+                }
+            }
+        }
+        drop(listener);
+        let farewell = tokio::time::timeout(FAREWELL, connections.shutdown());
+        if farewell.await.is_err() {
+            tracing::debug!("some connections did not end in time");
+        }
+        desk.close().await;
+    }
+}
+
+/// The next time to look for idle owners; never, without a limit.
+async fn tick(look: &mut Option<tokio::time::Interval>, limit: Option<Duration>) -> Duration {
+    match (look, limit) {
+        (Some(look), Some(limit)) => {
+            look.tick().await;
+            limit
+        }
+        _ => std::future::pending().await,
+    }
+}
+
+fn serve(stream: TcpStream, front: &Arc<Front>, connections: &GracefulShutdown) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection keeps its delay");
+    }
+    let front = Arc::clone(front);
+    let service = service_fn(move |request| {
+        let front = Arc::clone(&front);
+        async move { Ok::<_, std::convert::Infallible>(front.answer(request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    let connection = connections.watch(connection);
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection broke");
+        }
+    });
+}
+
+/// What the SDK is told.
+fn protocol(
+    config: &HttpConfig,
+    loopback: bool,
+    stop: CancellationToken,
+) -> StreamableHttpServerConfig {
+    let mut protocol = StreamableHttpServerConfig::default()
+        .with_allowed_origins(&config.allowed_origins)
+        .enforce_origin_validation();
+    protocol.cancellation_token = stop;
+    protocol.json_response = true;
+    if !config.allowed_hosts.is_empty() {
+        return protocol.with_allowed_hosts(&config.allowed_hosts);
+    }
+    if loopback {
+        protocol // the SDK's own list: the names of this machine
+    } else {
+        // Every request carries a token here, which a page of another site has not.
+        protocol.disable_allowed_hosts()
+    }
+}
