@@ -48,7 +48,7 @@ pub(crate) struct Args {
 ///
 /// # Errors
 ///
-/// If one fails, or instructions are above the committed counts. A goal that is not met is no error.
+/// If one fails, or counts of instructions differ from the committed ones. A goal that is not met is no error.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
     if args.smoke {
         return smoke(workspace);

@@ -6,8 +6,9 @@
 //!   transport.
 //!
 //! What makes it differ from a list of functions behind a protocol: an answer counts only once it
-//! was delivered. The receipts of an answer are kept until the session's next message shows that
-//! it has arrived, and are dropped when its request is cancelled (`ledger`). The ends of jobs that
+//! was delivered. In a session the receipts of an answer are kept until the next message, or five
+//! seconds, show that it has arrived, and are dropped when its request is cancelled (`ledger`).
+//! Without a session it counts once it was given to the connection (`http`). The ends of jobs that
 //! nobody has told yet come as a block of their own in front of the next answer (`notices`).
 //!
 //! Only this crate names `rmcp`.

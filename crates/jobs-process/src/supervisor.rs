@@ -28,9 +28,9 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 ///
 /// Call it first thing in `main`, before any thread or runtime is started. In an ordinary process
 /// it returns at once. In a process that was started as a supervisor it never returns: it looks
-/// after one job and exits. Without this call (and without
-/// [`ProcessConfig::with_supervisor`](crate::ProcessConfig::with_supervisor)) jobs run without a
-/// supervisor, one rung down the containment ladder.
+/// after one job at a time, and exits when it is not kept for the next one. Without this call (and
+/// without [`ProcessConfig::with_supervisor`](crate::ProcessConfig::with_supervisor)) jobs run
+/// without a supervisor, one rung down the containment ladder.
 ///
 /// # Examples
 ///
