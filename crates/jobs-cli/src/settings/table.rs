@@ -88,6 +88,7 @@ pub(crate) const RUN: &[Row] = &[
 #[rustfmt::skip]
 pub(crate) const MCP: &[Row] = &[
     row("process.outputMemoryBytes", "output-memory-bytes", Kind::Number, "128000", "How much output of each job stays in memory"),
+    row("process.spareSupervisors", "spare-supervisors", Kind::Number, "2", "How many supervisors are kept for the next job; 0 keeps none"),
     row("bash.timeoutMs", "bash-timeout-ms", Kind::Number, "50000", "How long a call of bash takes at most when it does not say"),
     row("bash.maxTimeoutMs", "bash-max-timeout-ms", Kind::Number, "50000", "How long a call of bash takes at most"),
     row("bash.onTimeLimit", "bash-on-time-limit", Kind::Text, "promote", "What happens then: promote to a background job, or kill"),
@@ -135,7 +136,7 @@ mod tests {
                 assert_ne!(row.flag, other.flag);
             }
         }
-        assert_eq!(MCP[1].variable(), "AGENT_JOBS_BASH_TIMEOUT_MS");
+        assert_eq!(MCP[2].variable(), "AGENT_JOBS_BASH_TIMEOUT_MS");
         assert_eq!(PROCESS[9].split(), ("process.env", "allow"));
     }
 }
