@@ -28,7 +28,7 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 ///
 /// Call it first thing in `main`, before any thread or runtime is started. In an ordinary process
 /// it returns at once. In a process that was started as a supervisor it never returns: it looks
-/// after one job and exits. Without this call (and without
+/// after one job after another, and exits with the host. Without this call (and without
 /// [`ProcessConfig::with_supervisor`](crate::ProcessConfig::with_supervisor)) jobs run without a
 /// supervisor, one rung down the containment ladder.
 ///

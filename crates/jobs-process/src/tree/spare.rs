@@ -11,7 +11,7 @@
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rustix::process::{getegid, geteuid, getgid, getuid};
 
-use crate::platform::{Image, Pinned, send_task, spawn};
+use crate::platform::{Image, Pinned, spawn};
 use crate::wire::{MARKER, NAME, VERSION};
 
 /// How long a spare one may take to die. It holds nothing, so this is for a system out of breath.
@@ -75,24 +75,15 @@ impl Supervisors {
         Self::new(Path::new("/proc/self/exe").to_owned(), spares)
     }
 
-    /// Gives a task to a supervisor: a spare one, or else a new one.
-    ///
-    /// # Errors
-    ///
-    /// None could be started.
-    pub(crate) fn give(&self, task: [BorrowedFd<'_>; 4]) -> io::Result<Supervisor> {
+    /// A spare one that can be used.
+    pub(crate) fn spare(&self) -> Option<Supervisor> {
         loop {
-            let Some(spare) = self.idle.lock().pop() else {
-                break;
-            };
-            if spare.is_fit() && send_task(&spare.control, task).is_ok() {
-                return Ok(spare);
+            let spare = self.idle.lock().pop()?;
+            if spare.is_fit() {
+                return Some(spare);
             }
             spare.end();
         }
-        let new = self.start()?;
-        send_task(&new.control, task)?;
-        Ok(new)
     }
 
     /// One more can be kept.
@@ -111,7 +102,12 @@ impl Supervisors {
         }
     }
 
-    fn start(&self) -> io::Result<Supervisor> {
+    /// A new one.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub(crate) fn start(&self) -> io::Result<Supervisor> {
         let null = File::options().read(true).write(true).open("/dev/null")?;
         let null = null.as_fd();
         let (control, theirs) = UnixStream::pair()?;
