@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustix::process::{getegid, geteuid, getgid, getuid};
+use rustix::process::{Gid, getegid, geteuid, getgid, getgroups, getuid};
 
 use crate::platform::{Image, Pinned, spawn};
 use crate::wire::{MARKER, NAME, VERSION};
@@ -45,8 +45,12 @@ pub(crate) struct Supervisor {
 }
 
 /// With which users and groups a process was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rights([u32; 4]);
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    ids: [u32; 4],
+    /// The supplementary groups; none if there are too many to be told.
+    groups: Option<Vec<Gid>>,
+}
 
 impl Supervisors {
     /// `program` calls [`crate::init`] first thing in its `main`.
@@ -149,11 +153,14 @@ impl Supervisor {
 
 impl Rights {
     fn now() -> Self {
-        Self([
-            getuid().as_raw(),
-            geteuid().as_raw(),
-            getgid().as_raw(),
-            getegid().as_raw(),
-        ])
+        Self {
+            ids: [
+                getuid().as_raw(),
+                geteuid().as_raw(),
+                getgid().as_raw(),
+                getegid().as_raw(),
+            ],
+            groups: getgroups().ok(),
+        }
     }
 }
