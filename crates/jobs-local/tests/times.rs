@@ -1,5 +1,7 @@
 //! Leases in virtual time, and wakers that do more than wake.
 
+#![expect(clippy::unwrap_used, reason = "a failed check says where")]
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, mpsc};
