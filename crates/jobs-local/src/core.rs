@@ -206,6 +206,8 @@ impl Core {
             );
         }
         jobs.sort_unstable_by_key(|(commit, _)| *commit);
+        // A hand-over between two instances may have come between two rooms.
+        jobs.dedup_by_key(|(commit, _)| *commit);
         Ok(jobs.into_iter().map(|(_, job)| job).collect())
     }
 

@@ -33,7 +33,9 @@ pub(crate) async fn drive(job: Arc<Job>, done: Pin<Box<dyn Future<Output = Outco
         settle(&job, verdict);
     }
     guard.disarm();
-    // Most completions are told at once; only the others need an alarm.
+    // Most completions are told at once; only the others need an alarm. Another
+    // one: the moment to give up may be later than any lease.
+    let mut alarm = Alarm::default();
     let mut looked = false;
     std::future::poll_fn(|cx| {
         if std::mem::replace(&mut looked, true) {
@@ -90,12 +92,14 @@ fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<
         }
         state.driver = Some(cx.waker().clone());
         let lease = state.room.core.config.share_lease;
-        let expiry = state.shares.next_expiry();
-        drop(state);
-        let Some(look) = expiry
+        // Under the lock: a share that is taken after it runs out after that.
+        let look = state
+            .shares
+            .next_expiry()
             .or(alarm.at())
-            .or_else(|| Instant::now().checked_add(lease))
-        else {
+            .or_else(|| Instant::now().checked_add(lease));
+        drop(state);
+        let Some(look) = look else {
             return Poll::Pending;
         };
         if alarm.poll(look, cx).is_pending() {

@@ -81,7 +81,8 @@ impl OfferBoard {
         };
         drop(state);
         if let Some(reporter) = serving {
-            wake(reporter.queue.lock().add(room));
+            let waker = reporter.queue.lock().add(room);
+            wake(waker);
         }
     }
 

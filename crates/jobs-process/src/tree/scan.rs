@@ -58,13 +58,27 @@ pub(crate) fn table() -> io::Result<Vec<Proc>> {
 /// `None` when they are many or the numbers have started again from below.
 pub(crate) fn since(first: i32) -> Option<Vec<Proc>> {
     const FEW: i32 = 64;
+    let mut found = Vec::new();
+    let mut read_to = first;
+    loop {
+        let last = last_pid()?;
+        if !(read_to - first..=FEW).contains(&(last - first)) {
+            return None;
+        }
+        // One that ended before it was read may have started another one just before that.
+        if last == read_to {
+            return Some(found);
+        }
+        found.extend((read_to + 1..=last).filter_map(read));
+        read_to = last;
+    }
+}
+
+fn last_pid() -> Option<i32> {
     let mut buffer = [0_u8; 128];
     let length = File::open("/proc/loadavg").ok()?.read(&mut buffer).ok()?;
     let load = std::str::from_utf8(&buffer[..length]).ok()?;
-    let last: i32 = load.split_ascii_whitespace().last()?.parse().ok()?;
-    (0..=FEW)
-        .contains(&(last - first))
-        .then(|| (first + 1..=last).filter_map(read).collect())
+    load.split_ascii_whitespace().last()?.parse().ok()
 }
 
 /// The live descendants of `root`, which is not among them.

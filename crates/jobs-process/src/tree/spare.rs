@@ -11,16 +11,16 @@
 use std::ffi::{CString, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rustix::process::{getegid, geteuid, getgid, getuid};
+use rustix::process::{Gid, getegid, geteuid, getgid, getgroups, getuid};
 
-use crate::platform::{Image, Pinned, send_task, spawn};
+use crate::platform::{Image, Pinned, spawn};
 use crate::wire::{MARKER, NAME, VERSION};
 
 /// How long a spare one may take to die. It holds nothing, so this is for a system out of breath.
@@ -45,8 +45,12 @@ pub(crate) struct Supervisor {
 }
 
 /// With which users and groups a process was started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Rights([u32; 4]);
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    ids: [u32; 4],
+    /// The supplementary groups; none if there are too many to be told.
+    groups: Option<Vec<Gid>>,
+}
 
 impl Supervisors {
     /// `program` calls [`crate::init`] first thing in its `main`.
@@ -75,24 +79,15 @@ impl Supervisors {
         Self::new(Path::new("/proc/self/exe").to_owned(), spares)
     }
 
-    /// Gives a task to a supervisor: a spare one, or else a new one.
-    ///
-    /// # Errors
-    ///
-    /// None could be started.
-    pub(crate) fn give(&self, task: [BorrowedFd<'_>; 4]) -> io::Result<Supervisor> {
+    /// A spare one that can be used.
+    pub(crate) fn spare(&self) -> Option<Supervisor> {
         loop {
-            let Some(spare) = self.idle.lock().pop() else {
-                break;
-            };
-            if spare.is_fit() && send_task(&spare.control, task).is_ok() {
-                return Ok(spare);
+            let spare = self.idle.lock().pop()?;
+            if spare.is_fit() {
+                return Some(spare);
             }
             spare.end();
         }
-        let new = self.start()?;
-        send_task(&new.control, task)?;
-        Ok(new)
     }
 
     /// One more can be kept.
@@ -111,7 +106,12 @@ impl Supervisors {
         }
     }
 
-    fn start(&self) -> io::Result<Supervisor> {
+    /// A new one.
+    ///
+    /// # Errors
+    ///
+    /// It could not be started.
+    pub(crate) fn start(&self) -> io::Result<Supervisor> {
         let null = File::options().read(true).write(true).open("/dev/null")?;
         let null = null.as_fd();
         let (control, theirs) = UnixStream::pair()?;
@@ -153,11 +153,14 @@ impl Supervisor {
 
 impl Rights {
     fn now() -> Self {
-        Self([
-            getuid().as_raw(),
-            geteuid().as_raw(),
-            getgid().as_raw(),
-            getegid().as_raw(),
-        ])
+        Self {
+            ids: [
+                getuid().as_raw(),
+                geteuid().as_raw(),
+                getgid().as_raw(),
+                getegid().as_raw(),
+            ],
+            groups: getgroups().ok(),
+        }
     }
 }

@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 use super::spare::{Rights, Supervisor, Supervisors};
 use super::sweep::Sweep;
 use super::{Event, Origin, blocking, pids, scan};
-use crate::platform::{Child, Exit, memory_file};
+use crate::platform::{Child, Exit, memory_file, send_task};
 use crate::wire::{MESSAGE, Message};
 
 /// A tree behind a supervisor.
@@ -51,18 +51,20 @@ impl Supervised {
         task.write_all(&origin.task.encode())?;
         task.rewind()?;
         let [stdin, stdout, stderr] = origin.stdio;
-        let Supervisor {
-            child,
-            control,
-            rights,
-        } = supervisors.give([stdin, stdout, stderr, task.as_fd()])?;
+        let task = [stdin, stdout, stderr, task.as_fd()];
+        let line = loop {
+            let spare = supervisors.spare();
+            let is_new = spare.is_none();
+            let line = Line::new(spare.map_or_else(|| supervisors.start(), Ok)?)?;
+            // The last step: once it has the task, nothing can fail any more.
+            match send_task(&line.control, task) {
+                Ok(()) => break line,
+                Err(error) if is_new => return Err(error),
+                Err(_) => {}
+            }
+        };
         Ok(Self {
-            state: State::Talking(Line {
-                supervisor: Child::new(child)?,
-                control: UnixStream::from_std(control)?,
-                rights,
-                partial: Vec::with_capacity(MESSAGE),
-            }),
+            state: State::Talking(line),
             cookie: origin.cookie.to_owned(),
             leader: None,
             home: Arc::downgrade(supervisors),
@@ -168,6 +170,20 @@ impl Supervised {
 }
 
 impl Line {
+    fn new(supervisor: Supervisor) -> io::Result<Self> {
+        let Supervisor {
+            child,
+            control,
+            rights,
+        } = supervisor;
+        Ok(Self {
+            supervisor: Child::new(child)?,
+            control: UnixStream::from_std(control)?,
+            rights,
+            partial: Vec::with_capacity(MESSAGE),
+        })
+    }
+
     async fn receive(&mut self) -> io::Result<Option<Message>> {
         loop {
             let mut buffer = [0; MESSAGE];
