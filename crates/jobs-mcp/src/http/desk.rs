@@ -14,6 +14,10 @@ use super::sessions::{SessionKey, Sessions};
 use crate::connection::Connection;
 use crate::server::Shared;
 
+/// How many owners were made behind HTTP requests, by all desks: a registry may have several, and a
+/// session's name is what grants access to its jobs.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
 /// The name of a user.
 pub(super) type Principal = Arc<str>;
 
@@ -21,7 +25,6 @@ pub(super) type Principal = Arc<str>;
 #[derive(Debug)]
 pub(super) struct Desk {
     shared: Arc<Shared>,
-    made: AtomicU64,
     seats: Mutex<Seats>,
 }
 
@@ -49,14 +52,13 @@ impl Desk {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self {
             shared,
-            made: AtomicU64::new(0),
             seats: Mutex::default(),
         }
     }
 
     fn owner(&self, name: &str) -> Owner {
         // Each owner has a session of its own: nobody inherits by a name.
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
         let session = format!("http:{number}:{name}");
         self.shared.registry.owner(session.into(), Scope::root())
     }
@@ -217,5 +219,24 @@ impl Desk {
             closing.spawn(async move { owner.close().await });
         }
         closing.join_all().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jobs_local::{Config, LocalJobRegistry};
+
+    use super::*;
+    use crate::{McpConfig, McpServer};
+
+    #[test]
+    fn the_owners_of_two_desks_have_sessions_of_their_own() {
+        let registry = LocalJobRegistry::new(Config::default()).expect("a registry");
+        let server = McpServer::new(registry, [], McpConfig::default()).expect("a server");
+        let desks = [(); 2].map(|()| Desk::new(Arc::clone(&server.0)));
+        let [one, two] = desks.each_ref().map(|desk| desk.user(&"ann".into()));
+        assert_ne!(one.session(), two.session());
+        let [one, two] = desks.each_ref().map(|desk| desk.open("key".into()));
+        assert_ne!(one.owner().session(), two.owner().session());
     }
 }
