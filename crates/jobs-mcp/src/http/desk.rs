@@ -42,6 +42,13 @@ struct Session {
     seen: Instant,
 }
 
+/// A session that was silent when it was looked at.
+struct Silent {
+    key: SessionKey,
+    owner: Owner,
+    seen: Instant,
+}
+
 #[derive(Debug)]
 struct User {
     owner: Owner,
@@ -130,21 +137,25 @@ impl Desk {
         if self.seats.lock().sessions.len() < most.get() {
             return true;
         }
-        match self.idle_sessions(Duration::ZERO).await.first() {
-            Some(key) => {
+        for silent in self.silent_sessions(Duration::ZERO) {
+            if self.is_idle(&silent).await {
+                let Silent { key, .. } = silent;
                 tracing::warn!(session = %key, "too many sessions: one that is idle ends");
-                sessions.end(key).await;
-                true
+                sessions.end(&key).await;
+                return true;
             }
-            None => false,
         }
+        false
     }
 
     /// Ends the owners that have no live job and were not heard of for so long.
     pub(super) async fn end_idle(&self, limit: Duration, sessions: &Sessions) {
-        for key in self.idle_sessions(limit).await {
-            tracing::info!(session = %key, "an idle session ends");
-            sessions.end(&key).await;
+        for silent in self.silent_sessions(limit) {
+            if self.is_idle(&silent).await {
+                let Silent { key, .. } = silent;
+                tracing::info!(session = %key, "an idle session ends");
+                sessions.end(&key).await;
+            }
         }
         for owner in self.idle_users(limit).await {
             tracing::info!(session = %owner.session(), "an idle owner ends");
@@ -152,24 +163,31 @@ impl Desk {
         }
     }
 
-    /// Those that were silent for longer than `limit` and have no live job; the longest first.
-    async fn idle_sessions(&self, limit: Duration) -> Vec<SessionKey> {
-        let mut silent: Vec<(Instant, SessionKey, Owner)> = {
+    /// Those that were silent for longer than `limit`; the longest first.
+    fn silent_sessions(&self, limit: Duration) -> Vec<Silent> {
+        let mut silent: Vec<Silent> = {
             let seats = self.seats.lock();
             let of = |(key, session): (&SessionKey, &Session)| {
-                let owner = session.connection.owner();
-                (session.seen.elapsed() > limit).then(|| (session.seen, key.clone(), owner.clone()))
+                (session.seen.elapsed() > limit).then(|| Silent {
+                    key: Arc::clone(key),
+                    owner: session.connection.owner().clone(),
+                    seen: session.seen,
+                })
             };
             seats.sessions.iter().filter_map(of).collect()
         };
-        silent.sort_by_key(|(seen, ..)| *seen);
-        let mut idle = Vec::new();
-        for (_, key, owner) in silent {
-            if !self.has_live_jobs(&owner).await {
-                idle.push(key);
-            }
+        silent.sort_by_key(|session| session.seen);
+        silent
+    }
+
+    /// Whether a session has no live job, and is still silent.
+    async fn is_idle(&self, silent: &Silent) -> bool {
+        if self.has_live_jobs(&silent.owner).await {
+            return false;
         }
-        idle
+        let seats = self.seats.lock();
+        let session = seats.sessions.get(&silent.key);
+        session.is_some_and(|session| session.seen == silent.seen)
     }
 
     /// They are at the desk no more: a request that comes now has a new owner.
