@@ -180,14 +180,15 @@ impl Desk {
         silent
     }
 
-    /// Whether a session has no live job, and is still silent.
+    /// Whether a session has neither a live job nor an open call, and is still silent. A command in
+    /// the foreground is no job.
     async fn is_idle(&self, silent: &Silent) -> bool {
         if self.has_live_jobs(&silent.owner).await {
             return false;
         }
         let seats = self.seats.lock();
         let session = seats.sessions.get(&silent.key);
-        session.is_some_and(|session| session.seen == silent.seen)
+        session.is_some_and(|session| session.seen == silent.seen && !session.connection.is_busy())
     }
 
     /// They are at the desk no more: a request that comes now has a new owner.
