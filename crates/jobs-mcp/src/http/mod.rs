@@ -213,7 +213,7 @@ mod tests {
     use super::*;
     use crate::McpConfig;
 
-    /// A server, and a connection that had an answer and then half a request.
+    /// A server that waits for the body of a request.
     async fn half_asked(stop: CancellationToken) -> (JoinHandle<()>, TcpStream) {
         let registry = LocalJobRegistry::new(Config::default()).expect("a registry");
         let server = McpServer::new(registry, [], McpConfig::default()).expect("a server");
@@ -222,12 +222,14 @@ mod tests {
         let config = HttpConfig::new(Access::SingleUser);
         let served = tokio::spawn(server.http(listener, config).expect("loopback").until(stop));
         let mut client = TcpStream::connect(address).await.expect("connected");
-        let asked = client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        asked.await.expect("written");
+        let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+            Accept: application/json, text/event-stream\r\nContent-Length: 9\r\n\
+            Expect: 100-continue\r\n\r\n";
+        let written = client.write_all(head.as_bytes()).await;
+        written.expect("written");
         let mut answer = [0; 12];
         client.read_exact(&mut answer).await.expect("an answer");
-        assert_eq!(&answer, b"HTTP/1.1 404");
-        client.write_all(b"POST /mcp HTT").await.expect("written");
+        assert_eq!(&answer, b"HTTP/1.1 100", "it reads the body");
         (served, client)
     }
 
