@@ -51,17 +51,11 @@ pub(crate) enum HttpError {
     )]
     UnusedTokens,
     #[error("cannot read the tokens in {}: {source}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("{place}: {error}")]
     Tokens { place: String, error: TokenError },
     #[error("cannot listen to {address}: {source}")]
-    Listen {
-        address: String,
-        source: io::Error,
-    },
+    Listen { address: String, source: io::Error },
 }
 
 impl HttpError {
