@@ -1,7 +1,10 @@
 //! `agent-jobs mcp --http`: where it listens, and who may call.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jobs::CancellationToken;
@@ -42,18 +45,17 @@ pub(crate) enum HttpError {
     NoTokens,
     #[error("tokens come from two places: expected --http-token-file or {TOKENS}")]
     TwoPlaces,
+    #[error(
+        "tokens that nobody would be asked for: expected --http-access tokens, or neither \
+         --http-token-file nor {TOKENS}"
+    )]
+    UnusedTokens,
     #[error("cannot read the tokens in {}: {source}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     #[error("{place}: {error}")]
     Tokens { place: String, error: TokenError },
     #[error("cannot listen to {address}: {source}")]
-    Listen {
-        address: String,
-        source: std::io::Error,
-    },
+    Listen { address: String, source: io::Error },
 }
 
 impl HttpError {
@@ -82,6 +84,7 @@ impl HttpSettings {
         }
         let access = match self.access {
             Who::Tokens => Access::Tokens(self.tokens()?),
+            Who::SingleUser if self.has_tokens() => return Err(HttpError::UnusedTokens),
             Who::SingleUser => Access::SingleUser,
         };
         let config = HttpConfig::new(access)
@@ -97,6 +100,10 @@ impl HttpSettings {
         Ok(Some(Http { listener, config }))
     }
 
+    fn has_tokens(&self) -> bool {
+        !self.token_file.is_empty() || std::env::var_os(TOKENS).is_some()
+    }
+
     fn tokens(&self) -> Result<Tokens, HttpError> {
         let in_file = !self.token_file.is_empty();
         let (place, text) = match (in_file, std::env::var(TOKENS).ok()) {
@@ -105,13 +112,25 @@ impl HttpSettings {
             (false, Some(text)) => (TOKENS.to_owned(), text),
             (true, None) => {
                 let path = PathBuf::from(&self.token_file);
-                let text = std::fs::read_to_string(&path)
-                    .map_err(|source| HttpError::Unreadable { path, source })?;
+                let text = read(&path).map_err(|source| HttpError::Unreadable { path, source })?;
                 (self.token_file.clone(), text)
             }
         };
         Tokens::parse(&text).map_err(|error| HttpError::Tokens { place, error })
     }
+}
+
+/// Reads a file of tokens, and warns if others can, too. Mounted secrets often have such a mode.
+fn read(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mode = file.metadata()?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        let (path, mode) = (path.display(), format!("{mode:o}"));
+        tracing::warn!(%path, mode, "other users can get at the tokens: expected mode 600");
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 impl Http {

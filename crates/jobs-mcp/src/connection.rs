@@ -86,6 +86,11 @@ impl Connection {
         &self.0.over
     }
 
+    /// Whether a call goes on.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.0.ledger.lock().is_busy()
+    }
+
     /// A message of the client came in.
     pub(crate) fn received(&self, message: &ClientJsonRpcMessage) {
         let verdict = {

@@ -86,7 +86,12 @@ impl Handler {
             notices.block
         });
         receipts.retain(|receipt| !receipt.is_none());
-        pending.answered(receipts, told);
+        // The SDK drops the answer to a cancelled request. What carries nothing needs no watching.
+        if context.ct.is_cancelled() || receipts.is_empty() {
+            drop(pending);
+        } else {
+            pending.answered(receipts, told);
+        }
         content::result(result, entry.shape, front)
     }
 }

@@ -67,6 +67,11 @@ impl<K, R> Default for Ledger<K, R> {
 }
 
 impl<K: Eq + Hash + Clone, R> Ledger<K, R> {
+    /// Whether an answer is being made that somebody wants.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.calls.values().any(|call| matches!(call, Call::Open))
+    }
+
     /// A call came in.
     pub(crate) fn request(&mut self, id: K) -> Verdict<R> {
         let mut verdict = self.message();
@@ -199,8 +204,10 @@ mod tests {
     fn sent() -> (Calls, Ticket) {
         let mut calls = Calls::default();
         assert_eq!(calls.request(1), Verdict::default());
+        assert!(calls.is_busy());
         let (verdict, ticket) = calls.answered(1, "one");
         assert_eq!((verdict, ticket), (Verdict::default(), None));
+        assert!(!calls.is_busy());
         let ticket = calls.sent(&1).expect("a ticket");
         (calls, ticket)
     }

@@ -1,6 +1,8 @@
 //! Over HTTP: whose jobs are whose, who is refused, and that nothing secret is shown.
 
+use std::fs::Permissions;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use rustix::process::Signal;
@@ -141,6 +143,11 @@ fn nobody_is_served_without_tokens_but_a_single_user_of_this_machine() {
             "tokens come from two places",
         ),
         (
+            &["--http", "127.0.0.1:0", "--http-access", "single-user"],
+            Some("ann 0123456789abcdef"),
+            "tokens that nobody would be asked for",
+        ),
+        (
             &["--http", "127.0.0.1:0", "--http-access", "all"],
             None,
             "unknown variant",
@@ -151,11 +158,19 @@ fn nobody_is_served_without_tokens_but_a_single_user_of_this_machine() {
         assert!(text.contains(expected), "{text}");
         assert!(!text.contains("short-token"), "{text}");
     }
-    let (code, text) = ended(
-        &["--http", "127.0.0.1:0", "--http-token-file", "/nowhere"],
-        None,
-    );
+    let with_file = |path: &str| ended(&["--http", "127.0.0.1:0", "--http-token-file", path], None);
+    let (code, text) = with_file("/nowhere");
     assert_eq!(code, Some(3), "{text}");
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    writeln!(file, "ann short-token").expect("written");
+    let path = file.path().to_str().expect("text");
+    let warning = "expected mode 600";
+    let (_, text) = with_file(path);
+    assert!(!text.contains(warning), "{text}");
+    std::fs::set_permissions(path, Permissions::from_mode(0o644)).expect("permissions");
+    let (code, text) = with_file(path);
+    assert!(code == Some(2) && text.contains(warning), "{text}");
+    assert!(!text.contains("short-token"), "{text}");
 }
 
 #[test]
@@ -180,6 +195,7 @@ fn tokens_come_from_a_file_and_no_job_sees_those_of_the_variable() {
     let server = Server::with(&["--http-token-file", path], &[]);
     let answer = User::of(&server, ANN).call("bash", json!({ "command": "echo one" }));
     assert_eq!(answer.text(), "one\n");
+    assert_eq!(server.log(), [] as [&str; 0], "the file is its owner's");
     let server = with_tokens();
     let answer = User::of(&server, ANN).call("bash", json!({ "command": "env" }));
     assert!(!answer.text().contains(ANN), "{answer:?}");

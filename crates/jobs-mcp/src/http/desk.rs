@@ -14,6 +14,10 @@ use super::sessions::{SessionKey, Sessions};
 use crate::connection::Connection;
 use crate::server::Shared;
 
+/// How many owners were made behind HTTP requests, by all desks: a registry may have several, and a
+/// session's name is what grants access to its jobs.
+static MADE: AtomicU64 = AtomicU64::new(0);
+
 /// The name of a user.
 pub(super) type Principal = Arc<str>;
 
@@ -21,7 +25,6 @@ pub(super) type Principal = Arc<str>;
 #[derive(Debug)]
 pub(super) struct Desk {
     shared: Arc<Shared>,
-    made: AtomicU64,
     seats: Mutex<Seats>,
 }
 
@@ -39,6 +42,13 @@ struct Session {
     seen: Instant,
 }
 
+/// A session that was silent when it was looked at.
+struct Silent {
+    key: SessionKey,
+    owner: Owner,
+    seen: Instant,
+}
+
 #[derive(Debug)]
 struct User {
     owner: Owner,
@@ -49,14 +59,13 @@ impl Desk {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         Self {
             shared,
-            made: AtomicU64::new(0),
             seats: Mutex::default(),
         }
     }
 
     fn owner(&self, name: &str) -> Owner {
         // Each owner has a session of its own: nobody inherits by a name.
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
         let session = format!("http:{number}:{name}");
         self.shared.registry.owner(session.into(), Scope::root())
     }
@@ -128,21 +137,25 @@ impl Desk {
         if self.seats.lock().sessions.len() < most.get() {
             return true;
         }
-        match self.idle_sessions(Duration::ZERO).await.first() {
-            Some(key) => {
+        for silent in self.silent_sessions(Duration::ZERO) {
+            if self.is_idle(&silent).await {
+                let Silent { key, .. } = silent;
                 tracing::warn!(session = %key, "too many sessions: one that is idle ends");
-                sessions.end(key).await;
-                true
+                sessions.end(&key).await;
+                return true;
             }
-            None => false,
         }
+        false
     }
 
     /// Ends the owners that have no live job and were not heard of for so long.
     pub(super) async fn end_idle(&self, limit: Duration, sessions: &Sessions) {
-        for key in self.idle_sessions(limit).await {
-            tracing::info!(session = %key, "an idle session ends");
-            sessions.end(&key).await;
+        for silent in self.silent_sessions(limit) {
+            if self.is_idle(&silent).await {
+                let Silent { key, .. } = silent;
+                tracing::info!(session = %key, "an idle session ends");
+                sessions.end(&key).await;
+            }
         }
         for owner in self.idle_users(limit).await {
             tracing::info!(session = %owner.session(), "an idle owner ends");
@@ -150,24 +163,32 @@ impl Desk {
         }
     }
 
-    /// Those that were silent for longer than `limit` and have no live job; the longest first.
-    async fn idle_sessions(&self, limit: Duration) -> Vec<SessionKey> {
-        let mut silent: Vec<(Instant, SessionKey, Owner)> = {
+    /// Those that were silent for longer than `limit`; the longest first.
+    fn silent_sessions(&self, limit: Duration) -> Vec<Silent> {
+        let mut silent: Vec<Silent> = {
             let seats = self.seats.lock();
             let of = |(key, session): (&SessionKey, &Session)| {
-                let owner = session.connection.owner();
-                (session.seen.elapsed() > limit).then(|| (session.seen, key.clone(), owner.clone()))
+                (session.seen.elapsed() > limit).then(|| Silent {
+                    key: Arc::clone(key),
+                    owner: session.connection.owner().clone(),
+                    seen: session.seen,
+                })
             };
             seats.sessions.iter().filter_map(of).collect()
         };
-        silent.sort_by_key(|(seen, ..)| *seen);
-        let mut idle = Vec::new();
-        for (_, key, owner) in silent {
-            if !self.has_live_jobs(&owner).await {
-                idle.push(key);
-            }
+        silent.sort_by_key(|session| session.seen);
+        silent
+    }
+
+    /// Whether a session has neither a live job nor an open call, and is still silent. A command in
+    /// the foreground is no job.
+    async fn is_idle(&self, silent: &Silent) -> bool {
+        if self.has_live_jobs(&silent.owner).await {
+            return false;
         }
-        idle
+        let seats = self.seats.lock();
+        let session = seats.sessions.get(&silent.key);
+        session.is_some_and(|session| session.seen == silent.seen && !session.connection.is_busy())
     }
 
     /// They are at the desk no more: a request that comes now has a new owner.
@@ -217,5 +238,24 @@ impl Desk {
             closing.spawn(async move { owner.close().await });
         }
         closing.join_all().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jobs_local::{Config, LocalJobRegistry};
+
+    use super::*;
+    use crate::{McpConfig, McpServer};
+
+    #[test]
+    fn the_owners_of_two_desks_have_sessions_of_their_own() {
+        let registry = LocalJobRegistry::new(Config::default()).expect("a registry");
+        let server = McpServer::new(registry, [], McpConfig::default()).expect("a server");
+        let desks = [(); 2].map(|()| Desk::new(Arc::clone(&server.0)));
+        let [one, two] = desks.each_ref().map(|desk| desk.user(&"ann".into()));
+        assert_ne!(one.session(), two.session());
+        let [one, two] = desks.each_ref().map(|desk| desk.open("key".into()));
+        assert_ne!(one.owner().session(), two.owner().session());
     }
 }

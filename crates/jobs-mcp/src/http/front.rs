@@ -55,6 +55,7 @@ impl Front {
             response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             return response;
         };
+        request.headers_mut().remove(AUTHORIZATION); // nothing behind this can show it
         let key = header(request.headers(), SESSION);
         let (link, guard) = if let Some(key) = &key {
             let Some(connection) = self.desk.session(key, &principal) else {

@@ -13,6 +13,7 @@ mod sessions;
 mod tokens;
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use jobs::CancellationToken;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
 
 pub use config::{Access, HttpConfig};
 pub(crate) use exchange::Exchange;
@@ -85,7 +87,7 @@ impl HttpServer {
     ///
     /// A job ends with its owner: when a session is deleted by its client, when an owner was idle
     /// for long (see [`HttpConfig::with_idle_limit`]), or with the server; never because a
-    /// connection broke.
+    /// connection broke. When this returns no connection is left, and no job of theirs.
     ///
     /// # Cancel safety
     ///
@@ -99,7 +101,10 @@ impl HttpServer {
         } = self;
         let desk = Arc::new(Desk::new(Arc::clone(&shared)));
         let sessions = Arc::new(Sessions::new(Arc::clone(&desk), config.max_sessions));
-        let protocol = protocol(&config, address.ip().is_loopback(), stop.child_token());
+        // Both are cancelled when this future is dropped, too: what they end holds the owners.
+        let (over, gone) = (stop.child_token(), CancellationToken::new());
+        let _dropped = [&over, &gone].map(|token| token.clone().drop_guard());
+        let protocol = protocol(&config, address.ip().is_loopback(), over);
         let service = StreamableHttpService::new(
             move || Ok(Handler::of_requests(Arc::clone(&shared))),
             Arc::clone(&sessions),
@@ -114,7 +119,7 @@ impl HttpServer {
             tokio::select! {
                 () = stop.cancelled() => break,
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => serve(stream, &front, &connections),
+                    Ok((stream, _)) => serve(stream, &front, &connections, gone.clone()),
                     Err(error) => {
                         tracing::warn!(%error, "a client could not be accepted");
                         tokio::time::sleep(PAUSE).await;
@@ -126,9 +131,11 @@ impl HttpServer {
             }
         }
         drop(listener);
-        let farewell = tokio::time::timeout(FAREWELL, connections.shutdown());
-        if farewell.await.is_err() {
+        let mut farewell = pin!(connections.shutdown());
+        if timeout(FAREWELL, &mut farewell).await.is_err() {
             tracing::debug!("some connections did not end in time");
+            gone.cancel();
+            farewell.await;
         }
         desk.close().await;
     }
@@ -145,7 +152,12 @@ async fn tick(look: &mut Option<tokio::time::Interval>, limit: Option<Duration>)
     }
 }
 
-fn serve(stream: TcpStream, front: &Arc<Front>, connections: &GracefulShutdown) {
+fn serve(
+    stream: TcpStream,
+    front: &Arc<Front>,
+    connections: &GracefulShutdown,
+    gone: CancellationToken,
+) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection keeps its delay");
     }
@@ -160,8 +172,12 @@ fn serve(stream: TcpStream, front: &Arc<Front>, connections: &GracefulShutdown) 
         .serve_connection(TokioIo::new(stream), service);
     let connection = connections.watch(connection);
     tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection broke");
+        tokio::select! {
+            biased;
+            () = gone.cancelled() => {}
+            ended = connection => if let Err(error) = ended {
+                tracing::debug!(%error, "a connection broke");
+            }
         }
     });
 }
@@ -185,5 +201,57 @@ fn protocol(
     } else {
         // Every request carries a token here, which a page of another site has not.
         protocol.disable_allowed_hosts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jobs_local::{Config, LocalJobRegistry};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::task::JoinHandle;
+
+    use super::*;
+    use crate::McpConfig;
+
+    /// A server that waits for the body of a request.
+    async fn half_asked(stop: CancellationToken) -> (JoinHandle<()>, TcpStream) {
+        let registry = LocalJobRegistry::new(Config::default()).expect("a registry");
+        let server = McpServer::new(registry, [], McpConfig::default()).expect("a server");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let config = HttpConfig::new(Access::SingleUser);
+        let served = tokio::spawn(server.http(listener, config).expect("loopback").until(stop));
+        let mut client = TcpStream::connect(address).await.expect("connected");
+        let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+            Accept: application/json, text/event-stream\r\nContent-Length: 9\r\n\
+            Expect: 100-continue\r\n\r\n";
+        let written = client.write_all(head.as_bytes()).await;
+        written.expect("written");
+        let mut answer = [0; 12];
+        client.read_exact(&mut answer).await.expect("an answer");
+        assert_eq!(&answer, b"HTTP/1.1 100", "it reads the body");
+        (served, client)
+    }
+
+    async fn is_closed(client: &mut TcpStream) -> bool {
+        let mut rest = Vec::new();
+        let end = timeout(Duration::from_secs(30), client.read_to_end(&mut rest)).await;
+        end.is_ok() // an error would say that it was reset
+    }
+
+    #[tokio::test]
+    async fn no_connection_outlives_the_end() {
+        let stop = CancellationToken::new();
+        let (served, mut client) = half_asked(stop.clone()).await;
+        stop.cancel();
+        served.await.expect("an end");
+        assert!(is_closed(&mut client).await);
+    }
+
+    #[tokio::test]
+    async fn no_connection_outlives_the_dropped_future() {
+        let (served, mut client) = half_asked(CancellationToken::new()).await;
+        served.abort();
+        assert!(is_closed(&mut client).await);
     }
 }

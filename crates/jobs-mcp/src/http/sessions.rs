@@ -13,6 +13,7 @@ use rmcp::transport::streamable_http_server::session::local::{
     LocalSessionManager, LocalSessionManagerError, LocalSessionWorker,
 };
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionManager};
+use tokio::sync::Mutex;
 
 use super::desk::Desk;
 use crate::watch::Watched;
@@ -36,13 +37,20 @@ pub(super) struct Sessions {
     desk: Arc<Desk>,
     /// How many there may be at once. A client that vanishes leaves its session behind.
     most: NonZeroUsize,
+    /// One is made after the other: two at once would both find the last place.
+    making: Mutex<()>,
 }
 
 impl Sessions {
     pub(super) fn new(desk: Arc<Desk>, most: NonZeroUsize) -> Self {
         let mut inner = LocalSessionManager::default();
         inner.session_config.keep_alive = None;
-        Self { inner, desk, most }
+        Self {
+            inner,
+            desk,
+            most,
+            making: Mutex::new(()),
+        }
     }
 
     /// Ends a session and the jobs of its owner.
@@ -59,6 +67,7 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionKey, Self::Transport), Self::Error> {
         let most = self.most;
+        let _alone = self.making.lock().await;
         if !self.desk.make_room(most, self).await {
             return Err(SessionError::Full { most });
         }

@@ -50,6 +50,15 @@ pub enum TokenError {
         /// Counted from 1.
         line: usize,
     },
+    /// No client could send it, or it is a comment.
+    #[error(
+        "invalid token in line {line}: expected ASCII letters, digits and any of -._~+/, with = only \
+         at its end; comments have lines of their own"
+    )]
+    Character {
+        /// Counted from 1.
+        line: usize,
+    },
     /// The token of an earlier line.
     #[error("invalid token in line {line}: expected each token once")]
     Repeated {
@@ -60,7 +69,8 @@ pub enum TokenError {
 
 impl Tokens {
     /// Reads lines of a name and a token with space between; a token alone is of `default`. Empty
-    /// lines and those that begin with `#` are passed over. One name may have several tokens.
+    /// lines and those that begin with `#` are passed over. One name may have several tokens. A
+    /// token has the characters of RFC 6750, section 2.1.
     ///
     /// # Errors
     ///
@@ -80,6 +90,9 @@ impl Tokens {
             };
             if secret.len() < LEAST {
                 return Err(TokenError::Short { line });
+            }
+            if !is_bearer(secret) {
+                return Err(TokenError::Character { line });
             }
             if tokens.name_of(secret.as_bytes()).is_some() {
                 return Err(TokenError::Repeated { line });
@@ -112,6 +125,13 @@ impl Tokens {
         }
         found.map(Arc::clone)
     }
+}
+
+/// The syntax of a bearer token (RFC 6750, section 2.1).
+fn is_bearer(token: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~+/".contains(c);
+    let token = token.trim_end_matches('=');
+    !token.is_empty() && token.chars().all(plain)
 }
 
 impl fmt::Debug for Tokens {
@@ -152,6 +172,20 @@ mod tests {
         assert_eq!(refused(" \n#\n"), TokenError::Empty);
         assert_eq!(refused("\na b c"), TokenError::Line { line: 2 });
         assert_eq!(refused("a 0123456789abcde"), TokenError::Short { line: 1 });
+        for token in [
+            "#a-comment-behind-a-token",
+            "0123456789abcdéf",
+            "0123=456789abcdef",
+            "================",
+        ] {
+            let line = format!("0123456789abcdef {token}");
+            assert_eq!(refused(&line), TokenError::Character { line: 1 });
+        }
+        assert_eq!(
+            refused("\u{feff}0123456789abcdef"),
+            TokenError::Character { line: 1 }
+        );
+        assert!(Tokens::parse("ann 01234567+/abcdef==").is_ok());
         let twice = "a 0123456789abcdef\nb 0123456789abcdef";
         assert_eq!(refused(twice), TokenError::Repeated { line: 2 });
     }

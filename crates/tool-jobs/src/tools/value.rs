@@ -2,8 +2,9 @@
 //! producers gave them.
 
 use jobs::{Cause, Snapshot, Status};
-use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -118,11 +119,14 @@ impl From<&Snapshot> for Job {
     }
 }
 
-/// The JSON Schema of a value, without references.
+/// The JSON Schema of a value, without references. Nor has it formats of numbers (`uint64`): they
+/// are none of JSON Schema's, and validators complain of what they do not know.
 pub(super) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
+        let plain = RecursiveTransform(|schema: &mut Schema| drop(schema.remove("format")));
+        settings.transforms.push(Box::new(plain));
     });
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("title");
