@@ -21,8 +21,7 @@ pub(super) const RUN_COST: usize = size_of::<Run>();
 /// lock.
 const MAX_SEGMENT: usize = 8 * 1024;
 
-/// How far the window may move beyond what it must: to a line end, or, where
-/// there is none, so that not every push has to look for one.
+/// How far the window may move beyond what it must to reach a line end.
 const LINE_SLACK: usize = 1024;
 
 pub(super) struct Store {
@@ -32,6 +31,8 @@ pub(super) struct Store {
     spare: Option<String>,
     runs: VecDeque<Run>,
     start: u64,
+    /// No line ends in `start..lineless`, so nobody looks there again.
+    lineless: u64,
     budget: usize,
     segment: usize,
 }
@@ -72,6 +73,7 @@ impl Store {
             spare: None,
             runs: VecDeque::new(),
             start: 0,
+            lineless: 0,
             budget,
             segment: (budget / 8).clamp(64, MAX_SEGMENT),
         }
@@ -145,12 +147,14 @@ impl Store {
         let segment = self.sealed.front().map_or(&self.tail, AsRef::as_ref);
         let text = &segment.text;
         let mut at = ceil_boundary(text, to_usize(least - segment.start));
-        let slack = text.len().min(at + LINE_SLACK.min(self.kept() / 8));
+        let slack = text.len().min(at + LINE_SLACK.min(self.budget / 8));
         if at > 0 && text.as_bytes()[at - 1] != b'\n' {
-            at = match memchr::memchr(b'\n', &text.as_bytes()[at..slack]) {
-                Some(newline) => at + newline + 1,
-                None => ceil_boundary(text, slack),
-            };
+            let looked = to_usize(self.lineless.saturating_sub(segment.start));
+            let from = looked.clamp(at, slack);
+            match memchr::memchr(b'\n', &text.as_bytes()[from..slack]) {
+                Some(newline) => at = from + newline + 1,
+                None => self.lineless = self.lineless.max(segment.start + slack as u64),
+            }
         }
         let start = segment.start + at as u64;
         self.move_start(start);
