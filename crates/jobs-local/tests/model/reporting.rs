@@ -72,7 +72,7 @@ fn an_inner_reporter_goes() {
 }
 
 /// An inner reporter that comes while a job ends: one of the two is offered
-/// it, whichever order they come in.
+/// it, whichever order they come in; the outer one only before that.
 #[test]
 fn an_inner_reporter_comes() {
     check("an_inner_reporter_comes", || async {
@@ -81,10 +81,12 @@ fn an_inner_reporter_comes() {
         let puppet = Puppet::default();
         let id = world.start(&puppet).await.unwrap();
         let mut outer = world.jobs.completions(&Scope::root(), None);
+        let came = Arc::new(AtomicBool::new(false));
         let comes = spawn({
-            let (world, id) = (Arc::clone(&world), id.clone());
+            let (world, id, came) = (Arc::clone(&world), id.clone(), Arc::clone(&came));
             async move {
                 let mut inner = world.reporter();
+                came.store(true, Ordering::SeqCst);
                 // It stays until the job is told, by whichever of the two.
                 loop {
                     if let Some(completion) = offered(&mut inner).await {
@@ -101,7 +103,9 @@ fn an_inner_reporter_comes() {
         let settles = spawn(async move { puppet.settle(Outcome::completed()) });
         let mut told = 0;
         for _ in 0..3 {
+            let had_come = came.load(Ordering::SeqCst);
             if let Some(completion) = offered(&mut outer).await {
+                assert!(!had_come, "offered past the inner one");
                 yield_now().await;
                 if coin() {
                     completion.commit();
