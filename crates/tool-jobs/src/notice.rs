@@ -63,7 +63,7 @@ impl Notice {
     /// [`JobTools::attach`](crate::JobTools::attach).
     #[must_use]
     pub fn of(completion: &Completion, default_cap: Option<NonZeroUsize>) -> Self {
-        Self::naming("job_output", completion, default_cap)
+        Self::naming(fit::READER, completion, default_cap)
     }
 
     /// The same where models know the tool `job_output` under the name of `reader`.

@@ -38,6 +38,7 @@ mod summary;
 mod properties;
 
 pub use notice::Notice;
+pub(crate) use notice::READER;
 pub(crate) use output::MARKER_BYTES;
 pub use output::{Fitted, NO_NEW_OUTPUT, Truncation, body, fit_output};
 pub(crate) use result::cut_result;

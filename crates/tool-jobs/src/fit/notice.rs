@@ -8,7 +8,7 @@ use super::summary::{SUMMARY_CHARS, summary};
 const MARKER: &str = "\n[notice truncated]";
 
 /// The tool that reads output, under its own name.
-const READER: &str = "job_output";
+pub(crate) const READER: &str = "job_output";
 
 /// What a completion notice says, as the parts it is made of.
 ///

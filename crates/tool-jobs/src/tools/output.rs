@@ -18,7 +18,7 @@ use crate::fit::{self, Fitted, Truncation};
 use crate::line;
 use crate::sync::sleep;
 
-const NAME: &str = "job_output";
+const NAME: &str = fit::READER;
 
 const PARAMS: [Param; 4] = [
     Param {
