@@ -15,12 +15,20 @@ pub(crate) struct Proc {
     /// Clock ticks between boot and its start.
     pub(crate) start: u64,
     state: u8,
+    flags: u32,
 }
 
 impl Proc {
     /// It runs, sleeps or is stopped: neither a zombie nor dead.
     pub(crate) fn is_live(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x')
+    }
+
+    /// A thread of the kernel's own, which has no environment. Session 0 is no sign of one: a
+    /// process whose session began outside of its pid namespace is in session 0 too.
+    pub(crate) fn is_kernel_thread(&self) -> bool {
+        // `PF_KTHREAD` of the kernel's `include/linux/sched.h`.
+        self.flags & 0x0020_0000 != 0
     }
 
     pub(crate) fn identity(&self) -> (i32, u64) {
@@ -110,14 +118,16 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Proc> {
     let state = *fields.next()?.as_bytes().first()?;
     let ppid = fields.next()?.parse().ok()?;
     let sid = fields.nth(1)?.parse().ok()?;
-    // Field 22; the session was field 6.
-    let start = fields.nth(15)?.parse().ok()?;
+    // Fields 9 and 22; the session was field 6.
+    let flags = fields.nth(2)?.parse().ok()?;
+    let start = fields.nth(12)?.parse().ok()?;
     Some(Proc {
         pid,
         ppid,
         sid,
         start,
         state,
+        flags,
     })
 }
 
@@ -136,9 +146,18 @@ mod tests {
                 ppid: 7,
                 sid: 41,
                 start: 9001,
-                state: b'S'
+                state: b'S',
+                flags: 4_194_560,
             }
         );
+    }
+
+    #[test]
+    fn a_thread_of_the_kernel_is_told_by_its_flags() {
+        let stat = b"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0";
+        assert!(parse(2, stat).expect("a whole line").is_kernel_thread());
+        let me = i32::try_from(std::process::id()).expect("a pid");
+        assert!(!read(me).expect("it lives").is_kernel_thread());
     }
 
     #[test]

@@ -197,9 +197,8 @@ impl Members {
     }
 
     fn has_cookie(&mut self, process: &Proc) -> bool {
-        // Kernel threads are in session 0 and have no environment.
         let is_candidate = process.is_live()
-            && process.sid != 0
+            && !process.is_kernel_thread()
             && process.start >= self.since.unwrap_or(0)
             && process.pid != own_pid();
         if !is_candidate || self.foreign.contains(&process.identity()) {
@@ -244,19 +243,25 @@ mod tests {
             scan::read(pid).expect("it lives")
         };
         let (process, eldest) = (read(&old), read(&other));
-        let find = |since| {
+        let find = |process: Proc, since| {
             let sweep = Sweep::new(None, eldest.pid, "c");
             let mut members = sweep.members.lock();
             members.since = Some(since);
             let found = members.find_among(&[process, eldest]);
             (found, members.foreign.contains(&process.identity()))
         };
-        let (as_old, older) = (find(process.start), find(process.start + 1));
+        // As in a container whose session began outside of it.
+        let mut contained = process;
+        contained.sid = 0;
+        let as_old = find(process, process.start);
+        let as_old_in_session_0 = find(contained, process.start);
+        let older = find(process, process.start + 1);
         for child in [&mut old, &mut other] {
             child.kill().expect("it is ours");
             child.wait().expect("it is ours");
         }
         assert_eq!(as_old, (vec![process], false));
+        assert_eq!(as_old_in_session_0, (vec![contained], false));
         assert_eq!(older, (vec![], false), "not even looked at");
     }
 }
