@@ -1,8 +1,6 @@
 //! Sending signals, only to what is proved to be ours.
 
-use rustix::process::{
-    Pid, PidfdFlags, getpgrp, kill_process_group, pidfd_open, pidfd_send_signal,
-};
+use rustix::process::{Pid, PidfdFlags, kill_process_group, pidfd_open, pidfd_send_signal};
 
 use crate::platform::Signal;
 use crate::tree::scan::{self, Proc};
@@ -25,13 +23,13 @@ pub(crate) fn send(target: &Proc, signal: Signal) {
 }
 
 /// Sends `signal` to the process group that `leader`, an unreaped child of ours, was started in.
+///
+/// It is not our own group: no process gets a pid that is still some group's (`fork(2)`).
 pub(crate) fn send_group(leader: i32, signal: Signal) {
-    let Some(group) = Pid::from_raw(leader) else {
+    // `kill(2)`: group 1 would mean every process, a negative one a pid.
+    let Some(group) = Pid::from_raw(leader).filter(|_| leader > 1) else {
         return;
     };
-    if group.is_init() || group == getpgrp() || leader < 1 {
-        return;
-    }
     // An error means that nobody is left in it, which is what we want.
     let _ = kill_process_group(group, signal);
 }
