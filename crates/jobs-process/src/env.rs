@@ -47,6 +47,8 @@ const QUIET: [(&str, &str); 6] = [
 /// in `_PAT` or `_DSN`, or when its value holds a URL with a password. Two lists of names change
 /// that; a name may begin or end in `*`. A denied name is denied even if it is allowed too.
 ///
+/// The host's variables are read once, when the runner is made.
+///
 /// # Examples
 ///
 /// ```
@@ -96,22 +98,37 @@ impl EnvRules {
             || !(is_credential_name(name) || holds_password(value))
     }
 
-    /// The environment of one job.
-    pub(crate) fn build(
-        &self,
-        host: impl Iterator<Item = (OsString, OsString)>,
-        caller: &[(OsString, OsString)],
-        cookie: &str,
-    ) -> Vec<(OsString, OsString)> {
+    /// What the jobs of a host with these variables start from.
+    pub(crate) fn base(&self, host: impl Iterator<Item = (OsString, OsString)>) -> BaseEnv {
         let mut all: BTreeMap<OsString, OsString> = host
             .filter(|(name, value)| self.inherits(name, value))
             .collect();
         for (name, value) in QUIET {
             all.entry(name.into()).or_insert_with(|| value.into());
         }
-        all.extend(caller.iter().cloned());
-        all.insert(COOKIE.into(), cookie.into());
-        all.into_iter().collect()
+        BaseEnv(all.into_iter().collect())
+    }
+}
+
+/// The part of the environment that is the same for every job, in order of names.
+#[derive(Debug)]
+pub(crate) struct BaseEnv(Vec<(OsString, OsString)>);
+
+impl BaseEnv {
+    /// The environment of one job, in order of names.
+    pub(crate) fn with(
+        &self,
+        caller: &[(OsString, OsString)],
+        cookie: &str,
+    ) -> Vec<(OsString, OsString)> {
+        let mut own: BTreeMap<OsString, OsString> = caller.iter().cloned().collect();
+        own.insert(COOKIE.into(), cookie.into());
+        let mut all = Vec::with_capacity(self.0.len() + own.len());
+        let kept = self.0.iter().filter(|(name, _)| !own.contains_key(name));
+        all.extend(kept.cloned());
+        all.extend(own);
+        all.sort_unstable();
+        all
     }
 }
 
@@ -124,7 +141,6 @@ fn matches(pattern: &str, name: &[u8]) -> bool {
     }
 }
 
-/// This runs for every variable at every start, so it copies nothing.
 fn is_credential_name(name: &[u8]) -> bool {
     let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
     let tail = |length: usize| &name[name.len().saturating_sub(length)..];
@@ -230,7 +246,7 @@ mod tests {
             ("X_TOKEN", "caller"),
         ]
         .map(|(name, value)| (name.into(), value.into()));
-        let built = EnvRules::new().build(host.into_iter(), &caller, "c");
+        let built = EnvRules::new().base(host.into_iter()).with(&caller, "c");
         let get = |wanted: &str| {
             built
                 .iter()

@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 
 use crate::command::{JobCommand, Program};
 use crate::config::ProcessConfig;
-use crate::env::COOKIE;
+use crate::env::{BaseEnv, COOKIE};
 use crate::error::ProcessError;
 use crate::launcher::Launch;
 use crate::platform::random;
@@ -34,30 +34,32 @@ pub(crate) struct Prepared {
 /// Everything that can be seen to be wrong before anything is started.
 pub(crate) fn prepare(
     config: &ProcessConfig,
+    base: &BaseEnv,
     spill: &SpillDirectory,
     command: &JobCommand,
 ) -> Result<Prepared, ProcessError> {
     let cwd = working_directory(command.cwd.as_deref())?;
     let cookie = random_name();
     let (argv, script) = arguments(config, spill, &command.program)?;
-    for (name, _) in &command.env {
+    for (name, value) in &command.env {
         if name.is_empty() || name.as_bytes().contains(&b'=') {
             let name = name.to_string_lossy().into_owned();
             return Err(ProcessError::VariableName { name });
         }
+        nul(|| "variable name".to_owned(), name)?;
+        nul(|| format!("variable {}", name.to_string_lossy()), value)?;
     }
-    let env = config.env.build(std::env::vars_os(), &command.env, &cookie);
-    let launch = Launch { argv, env, cwd };
-    check(&launch)?;
+    check_arguments(&argv)?;
+    let env = base.with(&command.env, &cookie);
     let mut launch = config
         .launcher
-        .launch(launch)
+        .launch(Launch { argv, env, cwd })
         .map_err(|veto| ProcessError::Vetoed {
             reason: veto.to_string(),
         })?;
+    check_arguments(&launch.argv)?;
     launch.env.retain(|(name, _)| name != COOKIE);
     launch.env.push((COOKIE.into(), cookie.clone().into()));
-    check(&launch)?;
     let task = match find(&launch) {
         Ok(program) => Ok(task(program, launch)?),
         Err(reason) => Err(reason),
@@ -101,11 +103,14 @@ fn arguments(
 
 fn working_directory(given: Option<&Path>) -> Result<PathBuf, ProcessError> {
     let path = given.unwrap_or(Path::new("."));
-    nul(|| "working directory".to_owned(), path.as_os_str())?;
     let fail = |got: String| ProcessError::WorkingDirectory {
         path: path.to_owned(),
         got,
     };
+    if given.is_none() {
+        return std::env::current_dir().map_err(|error| fail(error.to_string()));
+    }
+    nul(|| "working directory".to_owned(), path.as_os_str())?;
     let absolute = std::path::absolute(path).map_err(|error| fail(error.to_string()))?;
     match absolute.metadata() {
         Ok(found) if !found.is_dir() => return Err(fail("something that is no directory".into())),
@@ -116,16 +121,12 @@ fn working_directory(given: Option<&Path>) -> Result<PathBuf, ProcessError> {
     Ok(absolute)
 }
 
-fn check(launch: &Launch) -> Result<(), ProcessError> {
-    if launch.argv.first().is_none_or(|program| program.is_empty()) {
+fn check_arguments(argv: &[OsString]) -> Result<(), ProcessError> {
+    if argv.first().is_none_or(|program| program.is_empty()) {
         return Err(ProcessError::EmptyCommand);
     }
-    for (index, argument) in launch.argv.iter().enumerate() {
+    for (index, argument) in argv.iter().enumerate() {
         nul(|| format!("argument {index}"), argument)?;
-    }
-    for (name, value) in &launch.env {
-        nul(|| "variable name".to_owned(), name)?;
-        nul(|| format!("variable {}", name.to_string_lossy()), value)?;
     }
     Ok(())
 }
@@ -182,28 +183,29 @@ fn executable(path: &Path) -> Result<(), String> {
 }
 
 fn task(program: PathBuf, launch: Launch) -> Result<Task, ProcessError> {
-    let terminated = |bytes: Vec<u8>| {
+    let terminated = |what: &str, bytes: Vec<u8>| {
         CString::new(bytes).map_err(|error| ProcessError::Nul {
+            what: what.to_owned(),
             at: error.nul_position(),
-            what: String::from_utf8_lossy(&error.into_vec()).into_owned(),
         })
     };
-    let string = |text: OsString| terminated(text.into_vec());
     let variable = |(name, value): (OsString, OsString)| {
         // With room for the NUL: this is copied once, not three times.
         let mut bytes = Vec::with_capacity(name.len() + value.len() + 2);
         bytes.extend_from_slice(name.as_bytes());
         bytes.push(b'=');
         bytes.extend_from_slice(value.as_bytes());
-        terminated(bytes)
+        terminated("variable", bytes)
     };
+    let argument = |text: OsString| terminated("argument", text.into_vec());
+    let path = |path: PathBuf| terminated("path", path.into_os_string().into_vec());
     Ok(Task {
-        program: string(program.into_os_string())?,
-        cwd: string(launch.cwd.into_os_string())?,
+        program: path(program)?,
+        cwd: path(launch.cwd)?,
         argv: launch
             .argv
             .into_iter()
-            .map(string)
+            .map(argument)
             .collect::<Result<_, _>>()?,
         env: launch
             .env

@@ -1,7 +1,8 @@
 //! The producer: commands in, running jobs out.
 
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Once};
 
 use jobs::config::check_duration;
@@ -14,6 +15,7 @@ use crate::command::{JobCommand, Streams};
 use crate::config::ProcessConfig;
 use crate::drive::{CaptureTask, Drive, Live, Rules};
 use crate::ending::Ending;
+use crate::env::BaseEnv;
 use crate::error::ProcessError;
 use crate::platform::{self, pipe};
 use crate::prepare::{Prepared, prepare};
@@ -44,6 +46,9 @@ pub struct ProcessRunner(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     config: ProcessConfig,
+    env: BaseEnv,
+    /// `/dev/null`, open.
+    null: File,
     containment: Containment,
     supervisors: Option<Arc<Supervisors>>,
     spill: Arc<SpillDirectory>,
@@ -56,7 +61,8 @@ impl ProcessRunner {
     ///
     /// # Errors
     ///
-    /// [`ProcessError::UnsupportedPlatform`] where there are no pidfds; [`ProcessError::Config`].
+    /// [`ProcessError::UnsupportedPlatform`] where there are no pidfds; [`ProcessError::Config`];
+    /// [`ProcessError::Setup`] when a file that every job needs cannot be opened.
     pub fn new(config: ProcessConfig) -> Result<Self, ProcessError> {
         platform::require().map_err(|got| ProcessError::UnsupportedPlatform { got })?;
         config.check()?;
@@ -79,8 +85,12 @@ impl ProcessRunner {
             });
         }
         let spill = Arc::new(SpillDirectory::new(config.spill_directory.clone()));
+        let env = config.env.base(std::env::vars_os());
+        let null = File::open("/dev/null").map_err(|source| ProcessError::Setup { source })?;
         Ok(Self(Arc::new(Inner {
             config,
+            env,
+            null,
             containment,
             supervisors,
             spill,
@@ -121,7 +131,9 @@ impl ProcessRunner {
         if tokio::runtime::Handle::try_current().is_err() {
             return Err(ProcessError::NoRuntime);
         }
-        let Inner { config, spill, .. } = &*self.0;
+        let Inner {
+            config, env, spill, ..
+        } = &*self.0;
         let max_runtime = command.max_runtime.or(config.max_runtime);
         if let Some(limit) = max_runtime {
             check_duration("maxRuntimeMs", limit)?;
@@ -136,7 +148,7 @@ impl ProcessRunner {
             task,
             cookie,
             script,
-        } = prepare(config, spill, command)?;
+        } = prepare(config, env, spill, command)?;
         let log = OutputLog::with_budget(config.output_memory);
         // Small enough that whatever is cut anywhere was written to a file by then.
         let threshold = (8 * 1024).min(config.output_memory.get().min(config.output_cap.get()) / 2);
@@ -188,12 +200,13 @@ impl ProcessRunner {
     ) -> Result<Result<Launched, String>, ProcessError> {
         let setup = |error: io::Error| ProcessError::Setup { source: error };
         let (stdin, feed) = if command.stdin.is_empty() {
-            let null = std::fs::File::open("/dev/null").map_err(setup)?;
-            (OwnedFd::from(null), None)
+            (None, None)
         } else {
             let (read, write) = pipe().map_err(setup)?;
-            (read, Some(Sender::from_owned_fd(write).map_err(setup)?))
+            let feed = Sender::from_owned_fd(write).map_err(setup)?;
+            (Some(read), Some(feed))
         };
+        let stdin = stdin.as_ref().map_or(self.0.null.as_fd(), AsFd::as_fd);
         let (out_read, out_write) = pipe().map_err(setup)?;
         let (err_read, err_write) = match command.streams {
             Streams::Separate => pipe()
@@ -202,7 +215,7 @@ impl ProcessRunner {
             Streams::Merged => (None, None),
         };
         let stderr = err_write.as_ref().unwrap_or(&out_write).as_fd();
-        let stdio = [stdin.as_fd(), out_write.as_fd(), stderr];
+        let stdio = [stdin, out_write.as_fd(), stderr];
         let tree = match self.start_tree(&Origin {
             task,
             cookie,

@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
 
 /// One process, as it was when it was read. Pid and start time together identify it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +85,17 @@ pub(crate) fn since(first: i32) -> Option<Vec<Proc>> {
 }
 
 fn last_pid() -> Option<i32> {
+    // Kept open: it is read at the end of every short job.
+    static LOAD: OnceLock<File> = OnceLock::new();
+    let load = match LOAD.get() {
+        Some(load) => load,
+        None => {
+            let opened = File::open("/proc/loadavg").ok()?;
+            LOAD.get_or_init(|| opened)
+        }
+    };
     let mut buffer = [0_u8; 128];
-    let length = File::open("/proc/loadavg").ok()?.read(&mut buffer).ok()?;
+    let length = load.read_at(&mut buffer, 0).ok()?;
     let load = std::str::from_utf8(&buffer[..length]).ok()?;
     load.split_ascii_whitespace().last()?.parse().ok()
 }
