@@ -159,3 +159,22 @@ impl Drop for ObserverStream {
             .store(observers.all.len(), Ordering::SeqCst);
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_observer_leaves_nothing() {
+        let board = Arc::new(ChangeBoard::new());
+        let [first, second] = [(); 2].map(|()| ChangeBoard::observe(&board, &Scope::root()));
+        let left = || (board.observers.lock().all.len(), board.count.load(Ordering::SeqCst));
+        assert_eq!(left(), (2, 2));
+        let kept = Arc::clone(&board.observers.lock().all[1]);
+        drop(first);
+        assert_eq!(left(), (1, 1));
+        assert!(Arc::ptr_eq(&board.observers.lock().all[0], &kept));
+        drop(second);
+        assert_eq!(left(), (0, 0));
+    }
+}

@@ -16,10 +16,22 @@ use crate::job::{GiveUp, Job, Phase};
 use crate::settle::{Verdict, settle};
 use crate::sync::{Instant, Sleep, sleep_until};
 
-/// Follows a job from its commit on.
-pub(crate) async fn drive(job: Arc<Job>, done: Pin<Box<dyn Future<Output = Outcome> + Send>>) {
-    let mut alarm = Alarm::default();
+/// Follows a job from its commit on. The job ends even if the future is dropped
+/// before its first poll.
+pub(crate) fn drive(
+    job: Arc<Job>,
+    done: Pin<Box<dyn Future<Output = Outcome> + Send>>,
+) -> impl Future<Output = ()> + Send {
     let guard = Abandoned(Some(Arc::clone(&job)));
+    follow(job, done, guard)
+}
+
+async fn follow(
+    job: Arc<Job>,
+    done: Pin<Box<dyn Future<Output = Outcome> + Send>>,
+    mut guard: Abandoned,
+) {
+    let mut alarm = Alarm::default();
     let mut done = Contained::new(done);
     let verdict = std::future::poll_fn(|cx| {
         if let Poll::Ready(end) = Pin::new(&mut done).poll(cx) {
@@ -32,7 +44,7 @@ pub(crate) async fn drive(job: Arc<Job>, done: Pin<Box<dyn Future<Output = Outco
     if let Some(verdict) = verdict {
         settle(&job, verdict);
     }
-    guard.disarm();
+    guard.0 = None;
     // Most completions are told at once; only the others need an alarm. Another
     // one: the moment to give up may be later than any lease.
     let mut alarm = Alarm::default();
@@ -133,12 +145,6 @@ impl Alarm {
 
 /// Ends the job if its driver goes before it does: the runtime is gone.
 struct Abandoned(Option<Arc<Job>>);
-
-impl Abandoned {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
-}
 
 impl Drop for Abandoned {
     fn drop(&mut self) {

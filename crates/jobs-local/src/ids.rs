@@ -125,3 +125,35 @@ fn place(id: &JobId) -> (u64, usize) {
         usize::try_from(ordinal % PAGE as u64).unwrap_or_default(),
     )
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::core::Core;
+
+    #[test]
+    fn ids_share_pages_that_go_with_the_last_of_them() {
+        let core = Core::new(Config::default());
+        let room = core.room_of(None).unwrap().unwrap();
+        let kind = Kind::new("job").unwrap();
+        let mut ids = Ids::new(BTreeMap::new());
+        let all: Vec<_> = (0..3 * PAGE).map(|_| ids.next(&kind)).collect();
+        for id in &all {
+            ids.put(id, Slot::Evicted(Arc::clone(&room)));
+            // Once more: it takes the place of the first.
+            ids.put(id, Slot::Evicted(Arc::clone(&room)));
+        }
+        let pages = |ids: &Ids| ids.kinds[&kind].pages.len();
+        // The first ordinal is 1, so the first and the last page are not full.
+        assert_eq!(pages(&ids), 4);
+        for (index, id) in all.iter().enumerate() {
+            assert!(ids.get(id).is_some());
+            ids.remove(id);
+            ids.remove(id);
+            assert!(ids.get(id).is_none());
+            assert!(all[index + 1..].iter().all(|id| ids.get(id).is_some()));
+        }
+        assert_eq!(pages(&ids), 0);
+    }
+}

@@ -1,5 +1,6 @@
 //! C-80: the end of the registry.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use jobs::{Caller, Cause, Change, Outcome, ProducerError, Scope, Status};
@@ -82,22 +83,26 @@ pub(super) async fn a_pending_reporter_ends_with_the_registry(world: World) {
 
 pub(super) async fn changes_give_their_last_items_and_end(world: World) {
     let stage = world.stage().await;
-    let (owner, other) = (stage.agent("s"), stage.agent("t"));
+    let owners = [stage.agent("s"), stage.agent("t"), stage.agent("u")];
+    let items = owners.each_ref().map(|owner| Change::Owner(owner.key().clone()));
     let mut changes = stage.changes(&Scope::root());
-    stage.told(&owner).await;
-    stage.told(&other).await;
+    stage.told(&owners[0]).await;
+    stage.told(&owners[1]).await;
+    let (_lasting, puppet) = stage.begin(&owners[2]).await;
     idle().await;
     while now(changes.next()).is_some() {}
-    stage.shutdown().await;
-    let mut last = vec![heard(&mut changes).await, heard(&mut changes).await];
-    if last[0] != Change::Owner(owner.key().clone()) {
-        last.swap(0, 1);
+    let mut shutdown = stage.shutdown();
+    assert!(peek(&mut shutdown).is_none(), "a job lives");
+    let mut heard_of = HashSet::new();
+    for _ in &items {
+        heard_of.insert(heard(&mut changes).await);
     }
-    assert_eq!(
-        last,
-        [&owner, &other].map(|owner| Change::Owner(owner.key().clone()))
-    );
+    assert_eq!(heard_of, HashSet::from(items.clone()));
+    idle().await;
+    puppet.settle(Outcome::killed());
+    assert_eq!(heard(&mut changes).await, items[2], "the last end");
     assert_eq!(changes.next().await, None);
+    shutdown.await;
     assert_eq!(stage.changes(&Scope::root()).next().await, None);
 }
 
