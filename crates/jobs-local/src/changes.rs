@@ -168,7 +168,12 @@ mod tests {
     fn a_dropped_observer_leaves_nothing() {
         let board = Arc::new(ChangeBoard::new());
         let [first, second] = [(); 2].map(|()| ChangeBoard::observe(&board, &Scope::root()));
-        let left = || (board.observers.lock().all.len(), board.count.load(Ordering::SeqCst));
+        let left = || {
+            (
+                board.observers.lock().all.len(),
+                board.count.load(Ordering::SeqCst),
+            )
+        };
         assert_eq!(left(), (2, 2));
         let kept = Arc::clone(&board.observers.lock().all[1]);
         drop(first);

@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use jobs::Outcome;
 use jobs::contain::Contained;
 
-use crate::job::{GiveUp, Job, Phase};
+use crate::job::{GiveUp, Job};
 use crate::settle::{Verdict, settle};
 use crate::sync::{Instant, Sleep, sleep_until};
 
@@ -95,11 +95,7 @@ fn poll_give_up(job: &Job, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<Opti
 fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<()> {
     loop {
         let mut state = job.state.lock();
-        let nobody = match &state.phase {
-            Phase::Ended(ended) => !ended.kept || state.room.owner.is_none(),
-            Phase::Live(_) => false,
-        };
-        if nobody || state.shares.is_told() {
+        if state.room.owner.is_none() || state.shares.is_told() {
             return Poll::Ready(());
         }
         state.driver = Some(cx.waker().clone());

@@ -54,17 +54,19 @@ pub(crate) struct Live {
     pub(crate) cancel: CancelHook,
     pub(crate) detail: Option<DetailHook>,
     pub(crate) stopping: bool,
-    pub(crate) killers: Vec<Killer>,
+    /// Attempts under way, in the order of their begin.
+    pub(crate) attempts: Vec<Killer>,
+    /// The first attempt that was accepted: it names the cause.
+    pub(crate) accepted: Option<Killer>,
     /// When to give up on a cancelled job, and after how long.
     pub(crate) give_up: Option<GiveUp>,
 }
 
-/// Somebody who asked the work to stop; the first accepted one names the cause.
+/// Somebody who asked the work to stop.
 pub(crate) struct Killer {
     pub(crate) attempt: u64,
     pub(crate) by: Stopper,
     pub(crate) reason: Option<Arc<str>>,
-    pub(crate) accepted: bool,
 }
 
 /// Who can stop a job.
@@ -91,8 +93,6 @@ pub(crate) struct Ended {
     /// Whether the other news of the settlement are out, so that reporters may
     /// hear of it.
     pub(crate) published: bool,
-    /// Whether the record is still kept.
-    pub(crate) kept: bool,
     /// What its output counts in the room's bound.
     pub(crate) output_bytes: u64,
 }
@@ -214,6 +214,13 @@ impl Job {
                 Returned::Free => room.offer(room_state, state, effects),
             },
         );
+    }
+}
+
+impl Live {
+    /// Who names the cause if the job ends as killed now.
+    pub(crate) fn killer(&self) -> Option<&Killer> {
+        self.accepted.as_ref().or(self.attempts.first())
     }
 }
 

@@ -81,12 +81,11 @@ impl<'a> Attempt<'a> {
         let reason: Option<Arc<str>> = reason.map(Arc::from);
         let live = state.live()?;
         let hook = Arc::clone(&live.cancel);
-        if !live.killers.iter().any(|killer| killer.accepted) {
-            live.killers.push(Killer {
+        if live.accepted.is_none() {
+            live.attempts.push(Killer {
                 attempt: number,
                 by,
                 reason: reason.clone(),
-                accepted: false,
             });
         }
         let ticket = match by {
@@ -115,18 +114,14 @@ impl<'a> Attempt<'a> {
         let Some(live) = state.live() else {
             return cancelled.map(|()| Accepted::Ended);
         };
+        let mut attempts = live.attempts.iter();
+        let own = attempts.position(|killer| killer.attempt == self.number);
+        let own = own.map(|index| live.attempts.remove(index));
         if cancelled.is_err() {
-            live.killers.retain(|killer| killer.attempt != self.number);
             return cancelled.map(|()| Accepted::Stopping);
         }
         live.stopping = true;
-        if let Some(killer) = live
-            .killers
-            .iter_mut()
-            .find(|killer| killer.attempt == self.number)
-        {
-            killer.accepted = true;
-        }
+        live.accepted = live.accepted.take().or(own);
         if !live.give_up.is_some_and(|give_up| give_up.teardown) {
             live.give_up = grace.and_then(|grace| {
                 let at = Instant::now().checked_add(grace)?;

@@ -248,3 +248,28 @@ impl Drop for ReporterStream {
         self.reroute();
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_room_waits_in_a_queue_once_and_not_in_a_closed_one() {
+        let core = Core::new(Config::default());
+        let room = core.room_of(None).unwrap().unwrap();
+        let mut queue = Queue::default();
+        for _ in 0..3 {
+            queue.add(&room);
+        }
+        assert_eq!(queue.rooms.len(), 1);
+        let reporter = Reporter {
+            scope: Scope::root(),
+            queue: Mutex::new(queue),
+        };
+        reporter.close();
+        reporter.queue.lock().queued.clear();
+        reporter.queue.lock().add(&room);
+        assert_eq!(reporter.queue.lock().rooms.len(), 0);
+    }
+}

@@ -47,7 +47,6 @@ fn evict(
     state.finished -= 1;
     state.outputs.remove(&settlement);
     take_output(&job, state, effects);
-    forget(&job);
     let mut ids = room.core.ids.lock();
     ids.put(&job.id, Slot::Evicted(Arc::clone(room)));
     state.evicted.push_back(job.id.clone());
@@ -64,7 +63,6 @@ fn evict(
 pub(crate) fn clear(room: &Room, state: &mut RoomState, effects: &mut Effects) {
     for job in state.visible.values().map(Arc::clone).collect::<Vec<_>>() {
         take_output(&job, state, effects);
-        forget(&job);
     }
     let mut ids = room.core.ids.lock();
     for job in std::mem::take(&mut state.visible).into_values() {
@@ -88,12 +86,5 @@ fn take_output(job: &Job, state: &mut RoomState, effects: &mut Effects) {
     }
     if let Output::Source(source) = std::mem::replace(&mut job_state.output, Output::Evicted) {
         effects.dropped.push(source);
-    }
-}
-
-fn forget(job: &Job) {
-    let mut job_state = job.state.lock();
-    if let Phase::Ended(ended) = &mut job_state.phase {
-        ended.kept = false;
     }
 }

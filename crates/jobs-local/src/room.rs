@@ -177,7 +177,7 @@ impl Room {
         let Phase::Ended(ended) = &state.phase else {
             return;
         };
-        if self.owner.is_some() && ended.kept {
+        if self.owner.is_some() {
             room_state.untold -= 1;
             room_state.offerable.remove(&ended.settlement);
             room_state.told.insert(ended.settlement, state.commit);
@@ -192,7 +192,6 @@ impl Room {
         effects: &mut Effects,
     ) {
         let Phase::Ended(Ended {
-            kept: true,
             published: true,
             settlement,
             ..

@@ -34,7 +34,7 @@ pub(crate) fn settle(job: &Arc<Job>, verdict: Verdict) {
         let Phase::Live(live) = &mut state.phase else {
             return None;
         };
-        let (end, text) = judge(verdict, &live.killers, job.started_at);
+        let (end, text) = judge(verdict, live.killer(), job.started_at);
         if let Output::Text(output) = &mut state.output {
             *output = Some(text.unwrap_or_default());
         }
@@ -46,7 +46,6 @@ pub(crate) fn settle(job: &Arc<Job>, verdict: Verdict) {
             end,
             settlement: room.core.count(),
             published: false,
-            kept: true,
             output_bytes: source_bytes + final_bytes(&state.output),
         };
         room.ended(room_state, state, &ended);
@@ -97,7 +96,11 @@ fn final_bytes(output: &Output) -> u64 {
 }
 
 /// The end that a verdict means, and the final output.
-fn judge(verdict: Verdict, killers: &[Killer], started_at: UnixMillis) -> (End, Option<Arc<str>>) {
+fn judge(
+    verdict: Verdict,
+    killer: Option<&Killer>,
+    started_at: UnixMillis,
+) -> (End, Option<Arc<str>>) {
     let finished_at = UnixMillis::now().max(started_at);
     let failed = |detail: String, cause| {
         let mut end = End::new(TerminalStatus::Failed, cause, finished_at);
@@ -111,10 +114,6 @@ fn judge(verdict: Verdict, killers: &[Killer], started_at: UnixMillis) -> (End, 
         }
         Verdict::Forced(detail) => return failed(detail, Cause::Orphaned),
     };
-    let killer = killers
-        .iter()
-        .find(|killer| killer.accepted)
-        .or_else(|| killers.first());
     let (cause, stopped_by) = match (outcome.origin, outcome.status, killer) {
         (Origin::Limit, _, _) => (Cause::Limit, None),
         (Origin::Signal, _, _) => (Cause::Signal, None),

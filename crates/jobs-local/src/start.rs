@@ -109,7 +109,8 @@ fn commit(
         cancel,
         detail,
         stopping: false,
-        killers: Vec::new(),
+        attempts: Vec::new(),
+        accepted: None,
         give_up: None,
     };
     let mut room_state = room.state.lock();

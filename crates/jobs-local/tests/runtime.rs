@@ -127,7 +127,10 @@ fn fails_with_its_runtime(turns: usize) {
     drop(first);
     let job = runtime().block_on(jobs.get(&id, &owner.caller())).unwrap();
     let end = job.end().unwrap();
-    assert_eq!((end.status, end.cause), (TerminalStatus::Failed, Cause::Orphaned));
+    assert_eq!(
+        (end.status, end.cause),
+        (TerminalStatus::Failed, Cause::Orphaned)
+    );
     let detail = "the runtime that drove it ended; work may be orphaned";
     assert_eq!(end.detail.as_deref(), Some(detail));
 }

@@ -74,11 +74,12 @@ pub(super) async fn a_record_that_retention_took_is_no_longer_kept(world: World)
 pub(super) async fn output_that_retention_took_is_no_longer_kept(world: World) {
     let stage = world
         .stage_with(Settings {
-            max_output_kept_per_owner: 100,
+            max_output_kept_per_owner: 60,
             ..Settings::default()
         })
         .await;
     let owner = stage.agent("s");
+    let silent = stage.told(&owner).await;
     let mut ids = Vec::new();
     let (spec, puppet) = Puppet::streaming("job", "a job", ScriptedSource::new(&"x".repeat(60)));
     ids.push(stage.must_start(spec.with_owner(&owner)).await);
@@ -102,6 +103,8 @@ pub(super) async fn output_that_retention_took_is_no_longer_kept(world: World) {
     }
     let kept = stage.must_read(&ids[2], &owner.caller()).await;
     assert_eq!(kept.text.len(), 60);
+    let empty = stage.must_read(&silent, &owner.caller()).await;
+    assert_eq!(empty.text, "", "it had nothing that could be taken");
 }
 
 pub(super) async fn jobs_of_another_session_are_foreign(world: World) {

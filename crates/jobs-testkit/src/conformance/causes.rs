@@ -1,8 +1,10 @@
 //! C-42: which ends a kill tells, and what names their cause.
 
+use std::sync::Arc;
+
 use jobs::{Cause, KilledBy, Outcome, ProducerError, Status};
 
-use super::stage::{World, heard, idle, silent, text};
+use super::stage::{World, heard, idle, now, silent, text};
 
 pub(super) async fn a_kill_by_the_model_tells_a_killed_end(world: World) {
     let stage = world.stage().await;
@@ -145,6 +147,31 @@ pub(super) async fn the_first_accepted_kill_names_the_cause(world: World) {
         job.end().map(|end| (end.cause, end.reported)),
         Some((Cause::Model, true))
     );
+}
+
+pub(super) async fn a_kill_under_way_yields_to_one_that_is_accepted_first(world: World) {
+    let stage = world.stage().await;
+    let owner = stage.agent("s");
+    let mut reporter = stage.reporter();
+    let (id, puppet) = stage.begin(&owner).await;
+    puppet.on_cancel({
+        let (jobs, puppet) = (Arc::clone(&stage.jobs), puppet.clone());
+        let (id, caller) = (id.clone(), owner.caller());
+        move |_| {
+            puppet.on_cancel(|_| Ok(()));
+            let inner = now(jobs.kill(&id, &caller, KilledBy::User, Some("inner")));
+            inner
+                .expect("a kill is done at once")
+                .expect("it is accepted")
+                .commit();
+            Ok(())
+        }
+    });
+    let outer = stage.must_kill(&id, &owner, KilledBy::Host, Some("outer"));
+    drop(outer.await);
+    puppet.settle(Outcome::killed());
+    let told = heard(&mut reporter).await.commit();
+    assert_eq!(told.job.detail(), Some("stopped by user: inner"));
 }
 
 pub(super) async fn a_refused_kill_names_no_cause(world: World) {

@@ -109,6 +109,7 @@ macro_rules! __conformance_cases {
                 "C-42" a_kill_by_somebody_else_is_announced
                 "C-42" a_user_kill_of_a_job_that_ends_by_itself_adds_nothing
                 "C-42" the_first_accepted_kill_names_the_cause
+                "C-42" a_kill_under_way_yields_to_one_that_is_accepted_first
                 "C-42" a_refused_kill_names_no_cause
                 "C-42" a_kept_kill_by_a_user_holds_nobody_back
             }

@@ -84,7 +84,9 @@ pub(super) async fn a_pending_reporter_ends_with_the_registry(world: World) {
 pub(super) async fn changes_give_their_last_items_and_end(world: World) {
     let stage = world.stage().await;
     let owners = [stage.agent("s"), stage.agent("t"), stage.agent("u")];
-    let items = owners.each_ref().map(|owner| Change::Owner(owner.key().clone()));
+    let items = owners
+        .each_ref()
+        .map(|owner| Change::Owner(owner.key().clone()));
     let mut changes = stage.changes(&Scope::root());
     stage.told(&owners[0]).await;
     stage.told(&owners[1]).await;

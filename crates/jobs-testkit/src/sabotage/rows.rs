@@ -158,6 +158,7 @@ rows! {
         a_kill_of_an_ended_job_is_already_finished;
     "C-42" EverybodyIsTheModel:
         a_kept_kill_by_a_user_holds_nobody_back a_kill_by_somebody_else_is_announced
+        a_kill_under_way_yields_to_one_that_is_accepted_first
         a_refused_kill_names_no_cause a_replaced_instance_keeps_its_jobs
         the_first_accepted_kill_names_the_cause;
     "C-42" ModelKillsTellEveryEnd:
@@ -310,7 +311,8 @@ rows! {
         a_dropped_shutdown_goes_on a_shutdown_tears_everything_down
         a_shutdown_waits_for_a_stuck_job_no_longer_than_the_grace
         after_a_shutdown_no_completion_is_offered an_owner_made_after_a_shutdown_starts_nothing
-        calls_during_a_shutdown_are_refused checks_come_in_their_order
+        calls_during_a_shutdown_are_refused changes_give_their_last_items_and_end
+        checks_come_in_their_order
         every_call_after_a_shutdown_is_refused shutdowns_return_together_and_again;
     "C-80" LateClosesHang:
         an_owner_can_be_closed_after_the_shutdown an_owner_made_after_a_shutdown_starts_nothing;
