@@ -30,7 +30,8 @@ pub(crate) struct Shares {
 
 #[derive(Debug)]
 enum Phase {
-    /// The job lives: kills may hold shares, and may have been delivered.
+    /// The job lives: kills may hold shares, and may have been delivered. Once
+    /// one was, how many are out makes no difference.
     Live { kills: usize, kill_delivered: bool },
     /// The job has ended.
     Ended {
@@ -157,11 +158,7 @@ impl Shares {
     /// A share was committed.
     pub(crate) fn commit(&mut self, ticket: u64) -> Returned {
         match &mut self.phase {
-            Phase::Live {
-                kills,
-                kill_delivered,
-            } => {
-                *kills -= 1;
+            Phase::Live { kill_delivered, .. } => {
                 *kill_delivered = true;
                 Returned::Nothing
             }
@@ -223,8 +220,10 @@ impl Shares {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn ended(waiters: usize, by_model: bool) -> Shares {
@@ -243,6 +242,28 @@ mod tests {
         assert_eq!(shares.give_back(first), Returned::Nothing);
         assert_eq!(shares.give_back(second), Returned::Free);
         assert_eq!(shares.give_back(second), Returned::Nothing);
+    }
+
+    #[test]
+    fn nobody_else_has_the_ticket_of_those_who_waited() {
+        let mut shares = ended(1, false);
+        assert_ne!(shares.take(None).unwrap(), WAITED);
+    }
+
+    #[test]
+    fn only_the_last_lease_that_runs_out_makes_it_free() {
+        let now = Instant::now();
+        let in_seconds = |seconds| now.checked_add(Duration::from_secs(seconds));
+        let mut shares = ended(0, false);
+        assert_eq!(shares.expire(now), Returned::Nothing, "none is out");
+        shares.take(in_seconds(1)).unwrap();
+        shares.take(in_seconds(2)).unwrap();
+        assert_eq!(shares.next_expiry(), in_seconds(1));
+        assert_eq!(shares.expire(now), Returned::Nothing);
+        assert_eq!(shares.expire(in_seconds(1).unwrap()), Returned::Nothing);
+        assert_eq!(shares.next_expiry(), in_seconds(2));
+        assert_eq!(shares.expire(in_seconds(2).unwrap()), Returned::Free);
+        assert_eq!(shares.expire(in_seconds(2).unwrap()), Returned::Nothing);
     }
 
     #[test]

@@ -80,29 +80,32 @@ pub(super) async fn output_that_retention_took_is_no_longer_kept(world: World) {
         .await;
     let owner = stage.agent("s");
     let silent = stage.told(&owner).await;
-    let mut ids = Vec::new();
-    let (spec, puppet) = Puppet::streaming("job", "a job", ScriptedSource::new(&"x".repeat(60)));
-    ids.push(stage.must_start(spec.with_owner(&owner)).await);
-    puppet.settle(Outcome::completed());
-    stage.must_read(&ids[0], &owner.caller()).await.commit();
-    idle().await;
-    stage.must_read(&ids[0], &owner.caller()).await.commit();
-    for _ in 0..2 {
-        let output = "y".repeat(60);
-        let id = stage
-            .ended(&owner, Outcome::completed().with_output(output))
-            .await;
-        stage.must_read(&id, &owner.caller()).await.commit();
-        ids.push(id);
+    let caller = owner.caller();
+    let mut last = None;
+    for streams in [true, true, false, false] {
+        let output = "x".repeat(60);
+        let (spec, puppet) = if streams {
+            Puppet::streaming("job", "a job", ScriptedSource::new(&output))
+        } else {
+            Puppet::spec("job", "a job")
+        };
+        let id = stage.must_start(spec.with_owner(&owner)).await;
+        let outcome = Outcome::completed();
+        puppet.settle(if streams {
+            outcome
+        } else {
+            outcome.with_output(output)
+        });
+        idle().await;
+        let kept = stage.must_read(&id, &caller).await.commit();
+        assert_eq!(kept.text.len(), 60, "it fits exactly");
+        if let Some(lost) = last.replace(id) {
+            let observed = stage.observe(&lost, &caller, 0, None).await;
+            assert_eq!(text(observed), format!("job {lost} is no longer kept"));
+            let job = stage.look(&lost, &owner).await;
+            assert!(job.is_terminal(), "the record stays");
+        }
     }
-    for lost in &ids[..2] {
-        let observed = stage.observe(lost, &owner.caller(), 0, None).await;
-        assert_eq!(text(observed), format!("job {lost} is no longer kept"));
-        let job = stage.look(lost, &owner).await;
-        assert!(job.is_terminal(), "the record stays");
-    }
-    let kept = stage.must_read(&ids[2], &owner.caller()).await;
-    assert_eq!(kept.text.len(), 60);
     let empty = stage.must_read(&silent, &owner.caller()).await;
     assert_eq!(empty.text, "", "it had nothing that could be taken");
 }
