@@ -168,3 +168,41 @@ impl fmt::Debug for LocalJobRegistry {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use jobs::{Hooks, Outcome};
+
+    use super::*;
+
+    fn rooms(jobs: &LocalJobRegistry) -> (usize, usize) {
+        let tables = jobs.core.tables.lock();
+        (tables.rooms.len(), tables.sessions.len())
+    }
+
+    #[tokio::test]
+    async fn an_owner_that_is_closed_and_dropped_leaves_nothing() {
+        let jobs = LocalJobRegistry::new(Config::default()).unwrap();
+        assert!(format!("{jobs:?}").starts_with("LocalJobRegistry { config: Config"));
+        let _controller = jobs.controller("test", &Scope::root()).unwrap();
+        let idle = jobs.owner("idle".into(), Scope::root());
+        let busy = jobs.owner("busy".into(), Scope::root());
+        let spec = JobSpec::new("job", "until it is asked to stop", |_| {
+            Ok(Hooks::from_future(|stop| async move {
+                stop.cancelled().await;
+                Outcome::killed()
+            }))
+        });
+        jobs.start(spec.with_owner(&busy)).await.unwrap();
+        assert_eq!(rooms(&jobs), (2, 2));
+        idle.close().await;
+        assert_eq!(rooms(&jobs), (2, 1), "its handle is left");
+        drop(idle);
+        assert_eq!(rooms(&jobs), (1, 1));
+        drop(busy);
+        assert_eq!(rooms(&jobs), (1, 1), "its job is left");
+        while rooms(&jobs) != (0, 0) {
+            tokio::task::yield_now().await;
+        }
+    }
+}

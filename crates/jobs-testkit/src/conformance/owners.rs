@@ -146,6 +146,7 @@ pub(super) async fn a_hand_over_moves_live_jobs_and_untold_completions(world: Wo
     let (live, puppet) = stage.begin(&child).await;
     let untold = stage.ended(&child, Outcome::completed()).await;
     let told = stage.told(&child).await;
+    let mut reporter = stage.completions(&Scope::root(), Some(parent.key()));
     let mut changes = stage.changes(&Scope::root());
     while super::stage::now(changes.next()).is_some() {}
     child.hand_over(&parent).await.expect("a hand-over");
@@ -171,7 +172,6 @@ pub(super) async fn a_hand_over_moves_live_jobs_and_untold_completions(world: Wo
 
     child.close().await;
     assert_eq!(puppet.cancels(), [], "it is not the child's any more");
-    let mut reporter = stage.completions(&Scope::root(), Some(parent.key()));
     assert_eq!(heard(&mut reporter).await.commit().job.id, untold);
     puppet.settle(Outcome::completed());
     let offered = heard(&mut reporter).await.commit();
