@@ -100,7 +100,7 @@ rows! {
         a_list_is_in_commit_order_and_hides_other_sessions
         a_record_that_retention_took_is_no_longer_kept;
     "C-30" FinalOutputIsGivenOnce:
-        a_job_without_a_source_gives_its_final_output output_that_retention_took_is_no_longer_kept;
+        a_job_without_a_source_gives_its_final_output;
     "C-30" LossesAreSilent:
         a_read_of_a_flooded_log_says_what_is_gone observe_says_how_much_is_gone;
     "C-30" ReadsBeginAtTheStart:
@@ -198,7 +198,6 @@ rows! {
         a_narrowed_reporter_ends_with_its_owner a_narrowed_reporter_hears_one_instance;
     "C-61" LateReportersHearNothing:
         a_failing_source_is_an_error_and_changes_nothing
-        a_hand_over_moves_live_jobs_and_untold_completions
         a_job_that_does_not_stop_is_failed_after_the_grace a_look_tells_nobody_anything
         a_narrowed_reporter_hears_one_instance a_panic_in_done_fails_the_job
         a_panicking_source_changes_nothing a_replaced_instance_may_hand_over_to_the_current_one
