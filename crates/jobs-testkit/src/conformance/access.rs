@@ -106,6 +106,9 @@ pub(super) async fn output_that_retention_took_is_no_longer_kept(world: World) {
             assert!(job.is_terminal(), "the record stays");
         }
     }
+    let newest = last.expect("the loop ran");
+    let again = stage.must_read(&newest, &caller).await;
+    assert_eq!(again.text.len(), 60, "nothing else made room");
     let empty = stage.must_read(&silent, &owner.caller()).await;
     assert_eq!(empty.text, "", "it had nothing that could be taken");
 }

@@ -100,7 +100,7 @@ rows! {
         a_list_is_in_commit_order_and_hides_other_sessions
         a_record_that_retention_took_is_no_longer_kept;
     "C-30" FinalOutputIsGivenOnce:
-        a_job_without_a_source_gives_its_final_output;
+        a_job_without_a_source_gives_its_final_output output_that_retention_took_is_no_longer_kept;
     "C-30" LossesAreSilent:
         a_read_of_a_flooded_log_says_what_is_gone observe_says_how_much_is_gone;
     "C-30" ReadsBeginAtTheStart:
