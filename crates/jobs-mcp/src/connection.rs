@@ -58,8 +58,8 @@ struct Inner {
 #[derive(Default)]
 struct Calls {
     ledger: Ledger<RequestId, Receipts, Instant>,
-    /// A task waits for the time at which answers count as delivered. There is one at most, however
-    /// many the answers.
+    /// A task waits for the time at which something is due. There is one at most, however many the
+    /// answers.
     timed: bool,
 }
 
@@ -100,25 +100,27 @@ impl Connection {
         self.0.calls.lock().ledger.is_busy()
     }
 
+    /// Whether a call was cancelled before it began: over HTTP a cancellation may overtake its request.
+    pub(crate) fn is_cancelled(&self, id: &RequestId) -> bool {
+        self.0.calls.lock().ledger.is_cancelled(id)
+    }
+
     /// A message of the client came in.
     pub(crate) fn received(&self, message: &ClientJsonRpcMessage) {
-        let verdict = {
-            let ledger = &mut self.0.calls.lock().ledger;
-            match message {
-                ClientJsonRpcMessage::Request(request)
-                    if matches!(request.request, ClientRequest::CallToolRequest(_)) =>
-                {
-                    ledger.request(request.id.clone())
-                }
-                ClientJsonRpcMessage::Notification(notification) => {
-                    match cancels(&notification.notification) {
-                        Some(id) => ledger.cancelled(id),
-                        None => ledger.message(),
-                    }
-                }
-                _ => ledger.message(),
+        let verdict = self.change(|ledger, due| match message {
+            ClientJsonRpcMessage::Request(request)
+                if matches!(request.request, ClientRequest::CallToolRequest(_)) =>
+            {
+                ledger.request(request.id.clone())
             }
-        };
+            ClientJsonRpcMessage::Notification(notification) => {
+                match cancels(&notification.notification) {
+                    Some(id) => ledger.cancelled(id, due),
+                    None => ledger.message(),
+                }
+            }
+            _ => ledger.message(),
+        });
         carry_out(verdict);
     }
 
@@ -149,8 +151,8 @@ impl Connection {
         self.change(|ledger, due| ledger.sent(id, due));
     }
 
-    /// Changes the ledger in a way after which an answer may have to wait for its time; `due` is
-    /// that of one that is sent now.
+    /// Changes the ledger in a way after which it may have to be told the time; what happens now has
+    /// its time until `due`.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut Ledger<RequestId, Receipts, Instant>, Instant) -> T,

@@ -10,10 +10,16 @@
 //!    also when the answer is made later.
 //! 4. Any other message delivers what was sent before it; so does the end of the time in which a
 //!    cancellation may still cross the answer.
-//! 5. A request that is neither open nor sent takes no room.
+//! 5. A cancellation that overtakes its request, on another connection, counts as if it had come
+//!    after it, if the request comes in the time in which it may cross its answer.
+//! 6. A request that is neither open nor sent takes no room, but for a few such cancellations.
 
 use std::collections::HashMap;
 use std::hash::Hash;
+
+/// So many cancellations of requests that have not come are remembered; a client that makes them up
+/// does not fill the ledger.
+const MOST_EARLY: usize = 64;
 
 /// The calls of one session, by the ids of their requests. `T` is a moment.
 #[derive(Debug)]
@@ -23,6 +29,8 @@ pub(crate) struct Ledger<K, R, T> {
 
 #[derive(Debug)]
 enum Call<R, T> {
+    /// A cancellation came, and no request yet, for which there is time until that moment.
+    Early(T),
     /// The answer is being made.
     Open,
     /// Nobody wants the answer that is being made.
@@ -66,12 +74,23 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
         self.calls.values().any(|call| matches!(call, Call::Open))
     }
 
+    /// Whether nobody wants the answer that is being made.
+    pub(crate) fn is_cancelled(&self, id: &K) -> bool {
+        matches!(self.calls.get(id), Some(Call::Cancelled))
+    }
+
     /// A call came in.
     pub(crate) fn request(&mut self, id: K) -> Verdict<R> {
         let mut verdict = self.message();
-        if let Some(Call::Answered(receipts)) = self.calls.insert(id, Call::Open) {
-            verdict.lost.push(receipts);
-        }
+        let call = match self.calls.remove(&id) {
+            Some(Call::Early(_)) => Call::Cancelled,
+            Some(Call::Answered(receipts)) => {
+                verdict.lost.push(receipts);
+                Call::Open
+            }
+            Some(Call::Open | Call::Cancelled | Call::Sent(..)) | None => Call::Open,
+        };
+        self.calls.insert(id, call);
         verdict
     }
 
@@ -80,8 +99,8 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
         self.settle(None)
     }
 
-    /// A cancellation of the request `id` came in.
-    pub(crate) fn cancelled(&mut self, id: &K) -> Verdict<R> {
+    /// A cancellation of the request `id` came in. If the request has not, it has time until `due`.
+    pub(crate) fn cancelled(&mut self, id: &K, due: T) -> Verdict<R> {
         let mut verdict = self.settle(Some(id));
         match self.calls.remove(id) {
             Some(Call::Open | Call::Cancelled) => {
@@ -90,7 +109,15 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
             Some(Call::Answered(receipts) | Call::Sent(receipts, _)) => {
                 verdict.lost.push(receipts);
             }
-            None => {}
+            Some(call @ Call::Early(_)) => {
+                self.calls.insert(id.clone(), call);
+            }
+            None => {
+                let early = |call: &&Call<R, T>| matches!(call, Call::Early(_));
+                if self.calls.values().filter(early).count() < MOST_EARLY {
+                    self.calls.insert(id.clone(), Call::Early(due));
+                }
+            }
         }
         verdict
     }
@@ -100,7 +127,7 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
     pub(crate) fn answered(&mut self, id: K, receipts: R, due: T) -> Verdict<R> {
         let mut verdict = Verdict::default();
         let call = match self.calls.remove(&id) {
-            Some(Call::Cancelled) => {
+            Some(Call::Cancelled | Call::Early(_)) => {
                 verdict.lost.push(receipts);
                 return verdict;
             }
@@ -133,17 +160,17 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
             Some(Call::Answered(receipts)) => {
                 self.calls.insert(id.clone(), Call::Sent(receipts, due));
             }
-            Some(call @ Call::Sent(..)) => {
+            Some(call @ (Call::Sent(..) | Call::Early(_))) => {
                 self.calls.insert(id.clone(), call);
             }
             Some(Call::Open | Call::Cancelled) | None => {}
         }
     }
 
-    /// When the next answer is delivered, if no message comes before.
+    /// When [`elapsed`](Self::elapsed) changes something next, if no message comes before.
     pub(crate) fn next_due(&self) -> Option<T> {
         let due = self.calls.values().filter_map(|call| match call {
-            Call::Sent(_, due) => Some(*due),
+            Call::Sent(_, due) | Call::Early(due) => Some(*due),
             Call::Open | Call::Cancelled | Call::Answered(_) => None,
         });
         due.min()
@@ -151,6 +178,8 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
 
     /// It is so late. What is due is delivered: no cancellation has crossed it in its time.
     pub(crate) fn elapsed(&mut self, now: T) -> Verdict<R> {
+        self.calls
+            .retain(|_, call| !matches!(call, Call::Early(due) if *due <= now));
         self.deliver(|_, due| due <= now)
     }
 
@@ -165,7 +194,7 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
             .extract_if(|id, call| matches!(call, Call::Sent(_, due) if which(id, *due)))
             .filter_map(|(_, call)| match call {
                 Call::Sent(receipts, _) => Some(receipts),
-                Call::Open | Call::Cancelled | Call::Answered(_) => None,
+                Call::Early(_) | Call::Open | Call::Cancelled | Call::Answered(_) => None,
             })
             .collect();
         Verdict {
@@ -224,7 +253,7 @@ mod tests {
     #[test]
     fn the_cancellation_of_that_very_request_loses_it() {
         let mut calls = sent();
-        assert_eq!(calls.cancelled(&1), lost(&["one"]));
+        assert_eq!(calls.cancelled(&1, DUE), lost(&["one"]));
         assert_eq!(calls.elapsed(DUE), Verdict::default());
         assert!(calls.calls.is_empty());
     }
@@ -232,7 +261,7 @@ mod tests {
     #[test]
     fn the_cancellation_of_another_request_is_a_message() {
         let mut calls = sent();
-        assert_eq!(calls.cancelled(&2), delivered(&["one"]));
+        assert_eq!(calls.cancelled(&2, DUE), delivered(&["one"]));
     }
 
     #[test]
@@ -240,7 +269,7 @@ mod tests {
         let mut calls = sent();
         assert_eq!(calls.elapsed(DUE - 1), Verdict::default());
         assert_eq!(calls.elapsed(DUE), delivered(&["one"]));
-        assert_eq!(calls.cancelled(&1), Verdict::default());
+        assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
     }
 
     #[test]
@@ -256,10 +285,43 @@ mod tests {
     }
 
     #[test]
+    fn a_cancellation_that_overtakes_its_request_counts() {
+        let mut calls = Calls::default();
+        assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
+        assert_eq!(calls.cancelled(&1, DUE + 1), Verdict::default());
+        assert_eq!(calls.message(), Verdict::default());
+        assert!(!calls.is_cancelled(&1), "it did not come");
+        assert_eq!(calls.request(1), Verdict::default());
+        assert!(calls.is_cancelled(&1));
+        assert_eq!(calls.answered(1, "one", DUE), lost(&["one"]));
+        assert!(calls.calls.is_empty());
+    }
+
+    #[test]
+    fn a_request_that_comes_much_later_is_another() {
+        let mut calls = Calls::default();
+        let _ = calls.cancelled(&1, DUE);
+        assert_eq!(calls.next_due(), Some(DUE));
+        assert_eq!(calls.elapsed(DUE), Verdict::default());
+        assert_eq!(calls.next_due(), None);
+        let _ = calls.request(1);
+        assert!(!calls.is_cancelled(&1));
+    }
+
+    #[test]
+    fn made_up_cancellations_do_not_fill_it() {
+        let mut calls = Calls::default();
+        for id in 0..=u8::MAX {
+            let _ = calls.cancelled(&id, DUE);
+        }
+        assert_eq!(calls.calls.len(), MOST_EARLY);
+    }
+
+    #[test]
     fn an_answer_to_a_cancelled_request_is_lost() {
         let mut calls = Calls::default();
         let _ = calls.request(1);
-        assert_eq!(calls.cancelled(&1), Verdict::default());
+        assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
         assert_eq!(calls.answered(1, "one", DUE), lost(&["one"]));
         assert!(calls.calls.is_empty());
     }
@@ -271,7 +333,7 @@ mod tests {
         let _ = calls.answered(1, "one", DUE);
         assert_eq!(calls.request(2), Verdict::default());
         assert_eq!(calls.message(), Verdict::default());
-        assert_eq!(calls.cancelled(&1), lost(&["one"]));
+        assert_eq!(calls.cancelled(&1, DUE), lost(&["one"]));
         calls.sent(&1, DUE);
         assert_eq!(calls.next_due(), None);
     }
@@ -296,7 +358,7 @@ mod tests {
     fn a_call_without_an_answer_leaves_nothing() {
         let mut calls = Calls::default();
         let _ = calls.request(1);
-        let _ = calls.cancelled(&1);
+        let _ = calls.cancelled(&1, DUE);
         calls.abandoned(&1);
         let _ = calls.request(2);
         calls.sent(&2, DUE);
@@ -344,7 +406,7 @@ mod tests {
                     }
                     Cancelled => {
                         cancelled_first |= !was_sent;
-                        count(calls.cancelled(&1));
+                        count(calls.cancelled(&1, DUE));
                     }
                     Message => count(calls.message()),
                     Elapsed => count(calls.elapsed(DUE)),
