@@ -31,7 +31,7 @@ fn a_wait_does_not_hold_up_the_end_of_the_input() {
 /// `--grace-ms` is that of a process that was asked to end.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Above the grace of a process, which it is granted in vain, and that of its owner's end.
+/// `--teardown-grace-ms` is that of a job that ends with its owner.
 const TEARDOWN: Duration = Duration::from_secs(30);
 
 #[test]
