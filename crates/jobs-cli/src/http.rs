@@ -26,6 +26,7 @@ pub(crate) struct HttpSettings {
     allowed_origins: Vec<String>,
     idle_limit_ms: Option<u64>,
     max_sessions: NonZeroUsize,
+    max_connections: NonZeroUsize,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -91,7 +92,8 @@ impl HttpSettings {
             .with_allowed_hosts(self.allowed_hosts)
             .with_allowed_origins(self.allowed_origins)
             .with_idle_limit(self.idle_limit_ms.map(Duration::from_millis))
-            .with_max_sessions(self.max_sessions);
+            .with_max_sessions(self.max_sessions)
+            .with_max_connections(self.max_connections);
         let bound = TcpListener::bind(&self.address).await;
         let listener = bound.map_err(|source| HttpError::Listen {
             address: self.address,

@@ -8,9 +8,10 @@ use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId};
 use rmcp::transport::Transport;
+use tokio::time::{Instant, sleep_until};
 
 use crate::handler::Handler;
-use crate::ledger::{Ledger, Ticket, Verdict};
+use crate::ledger::{Ledger, Verdict};
 use crate::server::Shared;
 use crate::watch::Watched;
 
@@ -49,9 +50,17 @@ pub struct Connection(Arc<Inner>);
 struct Inner {
     shared: Arc<Shared>,
     owner: Owner,
-    ledger: Mutex<Ledger<RequestId, Receipts>>,
+    calls: Mutex<Calls>,
     /// The client says nothing more, and its last calls had their time.
     over: CancellationToken,
+}
+
+#[derive(Default)]
+struct Calls {
+    ledger: Ledger<RequestId, Receipts, Instant>,
+    /// A task waits for the time at which something is due. There is one at most, however many the
+    /// answers.
+    timed: bool,
 }
 
 impl Connection {
@@ -59,7 +68,7 @@ impl Connection {
         Self(Arc::new(Inner {
             shared,
             owner,
-            ledger: Mutex::default(),
+            calls: Mutex::default(),
             over: CancellationToken::new(),
         }))
     }
@@ -88,28 +97,30 @@ impl Connection {
 
     /// Whether a call goes on.
     pub(crate) fn is_busy(&self) -> bool {
-        self.0.ledger.lock().is_busy()
+        self.0.calls.lock().ledger.is_busy()
+    }
+
+    /// Whether a call was cancelled before it began: over HTTP a cancellation may overtake its request.
+    pub(crate) fn is_cancelled(&self, id: &RequestId) -> bool {
+        self.0.calls.lock().ledger.is_cancelled(id)
     }
 
     /// A message of the client came in.
     pub(crate) fn received(&self, message: &ClientJsonRpcMessage) {
-        let verdict = {
-            let mut ledger = self.0.ledger.lock();
-            match message {
-                ClientJsonRpcMessage::Request(request)
-                    if matches!(request.request, ClientRequest::CallToolRequest(_)) =>
-                {
-                    ledger.request(request.id.clone())
-                }
-                ClientJsonRpcMessage::Notification(notification) => {
-                    match cancels(&notification.notification) {
-                        Some(id) => ledger.cancelled(id),
-                        None => ledger.message(),
-                    }
-                }
-                _ => ledger.message(),
+        let verdict = self.change(|ledger, due| match message {
+            ClientJsonRpcMessage::Request(request)
+                if matches!(request.request, ClientRequest::CallToolRequest(_)) =>
+            {
+                ledger.request(request.id.clone())
             }
-        };
+            ClientJsonRpcMessage::Notification(notification) => {
+                match cancels(&notification.notification) {
+                    Some(id) => ledger.cancelled(id, due),
+                    None => ledger.message(),
+                }
+            }
+            _ => ledger.message(),
+        });
         carry_out(verdict);
     }
 
@@ -126,32 +137,56 @@ impl Connection {
 
     /// The answer to a call was made; `receipts` is what its delivery commits.
     pub(crate) fn answered(&self, id: RequestId, receipts: Receipts) {
-        let (verdict, ticket) = self.0.ledger.lock().answered(id, receipts);
+        let verdict = self.change(|ledger, due| ledger.answered(id, receipts, due));
         carry_out(verdict);
-        self.wait_for(ticket);
     }
 
     /// There will be no answer to a call.
     pub(crate) fn abandoned(&self, id: &RequestId) {
-        self.0.ledger.lock().abandoned(id);
+        self.0.calls.lock().ledger.abandoned(id);
     }
 
     /// The answer to a request was given to the transport.
     pub(crate) fn sent(&self, id: &RequestId) {
-        let ticket = self.0.ledger.lock().sent(id);
-        self.wait_for(ticket);
+        self.change(|ledger, due| ledger.sent(id, due));
     }
 
-    fn wait_for(&self, ticket: Option<Ticket>) {
-        let Some(ticket) = ticket else { return };
-        let connection: Weak<Inner> = Arc::downgrade(&self.0);
-        tokio::spawn(async move {
-            tokio::time::sleep(CROSSING).await;
-            if let Some(connection) = connection.upgrade() {
-                let verdict = connection.ledger.lock().elapsed(ticket);
-                carry_out(verdict);
-            }
-        });
+    /// Changes the ledger in a way after which it may have to be told the time; what happens now has
+    /// its time until `due`.
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Ledger<RequestId, Receipts, Instant>, Instant) -> T,
+    ) -> T {
+        let mut calls = self.0.calls.lock();
+        let changed = change(&mut calls.ledger, Instant::now() + CROSSING);
+        if !calls.timed
+            && let Some(due) = calls.ledger.next_due()
+        {
+            calls.timed = true;
+            drop(calls);
+            tokio::spawn(deliver(Arc::downgrade(&self.0), due));
+        }
+        changed
+    }
+}
+
+/// Delivers what is due from that moment on, until nothing is left that waits for its time.
+async fn deliver(connection: Weak<Inner>, mut due: Instant) {
+    loop {
+        sleep_until(due).await;
+        let Some(connection) = connection.upgrade() else {
+            return;
+        };
+        let (verdict, next) = {
+            let mut calls = connection.calls.lock();
+            let verdict = calls.ledger.elapsed(Instant::now());
+            let next = calls.ledger.next_due();
+            calls.timed = next.is_some();
+            (verdict, next)
+        };
+        carry_out(verdict);
+        let Some(next) = next else { return };
+        due = next;
     }
 }
 
@@ -262,5 +297,27 @@ mod tests {
         stage.cancel();
         tokio::time::sleep(10 * CROSSING).await;
         assert!(!stage.is_told().await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_answers_make_one_task() {
+        let stage = Stage::answered().await;
+        stage.connection.sent(&RequestId::Number(1));
+        let tasks = || {
+            let runtime = tokio::runtime::Handle::current();
+            runtime.metrics().num_alive_tasks()
+        };
+        let before = tasks();
+        for id in 2..1_000 {
+            let call = json!({ "id": id, "method": "tools/call", "params": { "name": "any" } });
+            stage.connection.received(&message(call));
+            let id = RequestId::Number(id);
+            stage.connection.answered(id.clone(), Vec::new());
+            stage.connection.sent(&id);
+        }
+        assert_eq!(tasks(), before);
+        tokio::time::sleep(2 * CROSSING).await;
+        assert_eq!(stage.connection.0.calls.lock().ledger.next_due(), None);
+        assert_eq!(tasks(), 0, "nothing to wait for");
     }
 }

@@ -70,6 +70,9 @@ impl Handler {
         } = &*self.shared;
         let owner = link.owner().clone();
         let over = link.over().clone();
+        if link.is_cancelled(&context.id) {
+            context.ct.cancel();
+        }
         let pending = link.open(context.id.clone());
         let call = ToolCall::new(arguments, owner.caller()).with_cancel(context.ct.child_token());
         let progress = context.meta.get_progress_token().map(|token| Progress {

@@ -1,8 +1,8 @@
 //! Which answers have arrived: the receipts of each, from its request to the message that shows
 //! that it was delivered (spec/compositions.md, Completion without push).
 //!
-//! A state machine without clock, lock or I/O. What is to be committed or dropped is handed back,
-//! so that neither happens under the lock of its owner.
+//! A state machine without clock, lock or I/O: it is told the time. What is to be committed or
+//! dropped is handed back, so that neither happens under the lock of its owner.
 //!
 //! 1. What an answer carries is either delivered or lost, once.
 //! 2. It is not delivered before the answer was sent.
@@ -10,33 +10,36 @@
 //!    also when the answer is made later.
 //! 4. Any other message delivers what was sent before it; so does the end of the time in which a
 //!    cancellation may still cross the answer.
-//! 5. A request that is neither open nor sent takes no room.
+//! 5. A cancellation that overtakes its request, on another connection, counts as if it had come
+//!    after it, if the request comes in the time in which it may cross its answer.
+//! 6. A request that is neither open nor sent takes no room, but for a few such cancellations.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// The calls of one session, by the ids of their requests.
+/// So many cancellations of requests that have not come are remembered; a client that makes them up
+/// does not fill the ledger.
+const MOST_EARLY: usize = 64;
+
+/// The calls of one session, by the ids of their requests. `T` is a moment.
 #[derive(Debug)]
-pub(crate) struct Ledger<K, R> {
-    calls: HashMap<K, Call<R>>,
-    sent: u64,
+pub(crate) struct Ledger<K, R, T> {
+    calls: HashMap<K, Call<R, T>>,
 }
 
 #[derive(Debug)]
-enum Call<R> {
+enum Call<R, T> {
+    /// A cancellation came, and no request yet, for which there is time until that moment.
+    Early(T),
     /// The answer is being made.
     Open,
     /// Nobody wants the answer that is being made.
     Cancelled,
     /// The answer is made and not yet sent.
     Answered(R),
-    /// The answer is on its way or there.
-    Sent(R, Ticket),
+    /// The answer is on its way or there; until that moment a cancellation may still cross it.
+    Sent(R, T),
 }
-
-/// One sent answer, told from a later one to a request of the same id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ticket(u64);
 
 /// What became of receipts.
 #[must_use = "receipts are committed or dropped by the caller"]
@@ -57,27 +60,37 @@ impl<R> Default for Verdict<R> {
     }
 }
 
-impl<K, R> Default for Ledger<K, R> {
+impl<K, R, T> Default for Ledger<K, R, T> {
     fn default() -> Self {
         Self {
             calls: HashMap::new(),
-            sent: 0,
         }
     }
 }
 
-impl<K: Eq + Hash + Clone, R> Ledger<K, R> {
+impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
     /// Whether an answer is being made that somebody wants.
     pub(crate) fn is_busy(&self) -> bool {
         self.calls.values().any(|call| matches!(call, Call::Open))
     }
 
+    /// Whether nobody wants the answer that is being made.
+    pub(crate) fn is_cancelled(&self, id: &K) -> bool {
+        matches!(self.calls.get(id), Some(Call::Cancelled))
+    }
+
     /// A call came in.
     pub(crate) fn request(&mut self, id: K) -> Verdict<R> {
         let mut verdict = self.message();
-        if let Some(Call::Answered(receipts)) = self.calls.insert(id, Call::Open) {
-            verdict.lost.push(receipts);
-        }
+        let call = match self.calls.remove(&id) {
+            Some(Call::Early(_)) => Call::Cancelled,
+            Some(Call::Answered(receipts)) => {
+                verdict.lost.push(receipts);
+                Call::Open
+            }
+            Some(Call::Open | Call::Cancelled | Call::Sent(..)) | None => Call::Open,
+        };
+        self.calls.insert(id, call);
         verdict
     }
 
@@ -86,8 +99,8 @@ impl<K: Eq + Hash + Clone, R> Ledger<K, R> {
         self.settle(None)
     }
 
-    /// A cancellation of the request `id` came in.
-    pub(crate) fn cancelled(&mut self, id: &K) -> Verdict<R> {
+    /// A cancellation of the request `id` came in. If the request has not, it has time until `due`.
+    pub(crate) fn cancelled(&mut self, id: &K, due: T) -> Verdict<R> {
         let mut verdict = self.settle(Some(id));
         match self.calls.remove(id) {
             Some(Call::Open | Call::Cancelled) => {
@@ -96,31 +109,41 @@ impl<K: Eq + Hash + Clone, R> Ledger<K, R> {
             Some(Call::Answered(receipts) | Call::Sent(receipts, _)) => {
                 verdict.lost.push(receipts);
             }
-            None => {}
+            Some(call @ Call::Early(_)) => {
+                self.calls.insert(id.clone(), call);
+            }
+            None => {
+                let early = |call: &&Call<R, T>| matches!(call, Call::Early(_));
+                if self.calls.values().filter(early).count() < MOST_EARLY {
+                    self.calls.insert(id.clone(), Call::Early(due));
+                }
+            }
         }
         verdict
     }
 
     /// The answer to `id` is made. A request that never came in was not watched: its answer counts
-    /// as sent, under the ticket that is returned.
-    pub(crate) fn answered(&mut self, id: K, receipts: R) -> (Verdict<R>, Option<Ticket>) {
+    /// as sent, and as delivered at `due`.
+    pub(crate) fn answered(&mut self, id: K, receipts: R, due: T) -> Verdict<R> {
         let mut verdict = Verdict::default();
-        match self.calls.remove(&id) {
-            Some(Call::Cancelled) => verdict.lost.push(receipts),
-            Some(Call::Open) => {
-                self.calls.insert(id, Call::Answered(receipts));
+        let call = match self.calls.remove(&id) {
+            Some(Call::Cancelled | Call::Early(_)) => {
+                verdict.lost.push(receipts);
+                return verdict;
             }
+            Some(Call::Open) => Call::Answered(receipts),
             Some(Call::Answered(earlier)) => {
                 verdict.lost.push(earlier);
-                self.calls.insert(id, Call::Answered(receipts));
+                Call::Answered(receipts)
             }
             Some(Call::Sent(earlier, _)) => {
                 verdict.delivered.push(earlier);
-                return (verdict, Some(self.send(id, receipts)));
+                Call::Sent(receipts, due)
             }
-            None => return (verdict, Some(self.send(id, receipts))),
-        }
-        (verdict, None)
+            None => Call::Sent(receipts, due),
+        };
+        self.calls.insert(id, call);
+        verdict
     }
 
     /// There will be no answer to `id`.
@@ -130,47 +153,48 @@ impl<K: Eq + Hash + Clone, R> Ledger<K, R> {
         }
     }
 
-    /// The answer to `id` was given to the transport. It is delivered by the next message, or when
-    /// [`elapsed`](Self::elapsed) is called with the ticket.
-    pub(crate) fn sent(&mut self, id: &K) -> Option<Ticket> {
-        match self.calls.remove(id)? {
-            Call::Answered(receipts) => Some(self.send(id.clone(), receipts)),
-            call @ Call::Sent(..) => {
-                self.calls.insert(id.clone(), call);
-                None
+    /// The answer to `id` was given to the transport. It is delivered by the next message, or at
+    /// `due`.
+    pub(crate) fn sent(&mut self, id: &K, due: T) {
+        match self.calls.remove(id) {
+            Some(Call::Answered(receipts)) => {
+                self.calls.insert(id.clone(), Call::Sent(receipts, due));
             }
-            Call::Open | Call::Cancelled => None,
+            Some(call @ (Call::Sent(..) | Call::Early(_))) => {
+                self.calls.insert(id.clone(), call);
+            }
+            Some(Call::Open | Call::Cancelled) | None => {}
         }
     }
 
-    /// No cancellation has crossed the answer in the time that it had for it.
-    pub(crate) fn elapsed(&mut self, ticket: Ticket) -> Verdict<R> {
-        let id = self.calls.iter().find_map(|(id, call)| match call {
-            Call::Sent(_, sent) if *sent == ticket => Some(id.clone()),
-            _ => None,
+    /// When [`elapsed`](Self::elapsed) changes something next, if no message comes before.
+    pub(crate) fn next_due(&self) -> Option<T> {
+        let due = self.calls.values().filter_map(|call| match call {
+            Call::Sent(_, due) | Call::Early(due) => Some(*due),
+            Call::Open | Call::Cancelled | Call::Answered(_) => None,
         });
-        let mut verdict = Verdict::default();
-        if let Some(Call::Sent(receipts, _)) = id.and_then(|id| self.calls.remove(&id)) {
-            verdict.delivered.push(receipts);
-        }
-        verdict
+        due.min()
     }
 
-    fn send(&mut self, id: K, receipts: R) -> Ticket {
-        self.sent += 1;
-        let ticket = Ticket(self.sent);
-        self.calls.insert(id, Call::Sent(receipts, ticket));
-        ticket
+    /// It is so late. What is due is delivered: no cancellation has crossed it in its time.
+    pub(crate) fn elapsed(&mut self, now: T) -> Verdict<R> {
+        self.calls
+            .retain(|_, call| !matches!(call, Call::Early(due) if *due <= now));
+        self.deliver(|_, due| due <= now)
     }
 
     /// Delivers what was sent, except for one request.
     fn settle(&mut self, except: Option<&K>) -> Verdict<R> {
+        self.deliver(|id, _| Some(id) != except)
+    }
+
+    fn deliver(&mut self, which: impl Fn(&K, T) -> bool) -> Verdict<R> {
         let delivered = self
             .calls
-            .extract_if(|id, call| Some(id) != except && matches!(call, Call::Sent(..)))
+            .extract_if(|id, call| matches!(call, Call::Sent(_, due) if which(id, *due)))
             .filter_map(|(_, call)| match call {
                 Call::Sent(receipts, _) => Some(receipts),
-                Call::Open | Call::Cancelled | Call::Answered(_) => None,
+                Call::Early(_) | Call::Open | Call::Cancelled | Call::Answered(_) => None,
             })
             .collect();
         Verdict {
@@ -184,7 +208,10 @@ impl<K: Eq + Hash + Clone, R> Ledger<K, R> {
 mod tests {
     use super::*;
 
-    type Calls = Ledger<u8, &'static str>;
+    type Calls = Ledger<u8, &'static str, u32>;
+
+    /// When an answer is delivered that was sent first.
+    const DUE: u32 = 5;
 
     fn delivered(receipts: &[&'static str]) -> Verdict<&'static str> {
         Verdict {
@@ -201,65 +228,101 @@ mod tests {
     }
 
     /// A ledger with one call whose answer was sent.
-    fn sent() -> (Calls, Ticket) {
+    fn sent() -> Calls {
         let mut calls = Calls::default();
         assert_eq!(calls.request(1), Verdict::default());
         assert!(calls.is_busy());
-        let (verdict, ticket) = calls.answered(1, "one");
-        assert_eq!((verdict, ticket), (Verdict::default(), None));
+        assert_eq!(calls.answered(1, "one", DUE), Verdict::default());
         assert!(!calls.is_busy());
-        let ticket = calls.sent(&1).expect("a ticket");
-        (calls, ticket)
+        assert_eq!(calls.next_due(), None, "not sent");
+        calls.sent(&1, DUE);
+        assert_eq!(calls.next_due(), Some(DUE));
+        calls
     }
 
     #[test]
     fn the_next_message_delivers_what_was_sent() {
-        let (mut calls, ticket) = sent();
+        let mut calls = sent();
         assert_eq!(calls.message(), delivered(&["one"]));
         assert_eq!(calls.message(), Verdict::default());
-        assert_eq!(calls.elapsed(ticket), Verdict::default());
-        let (mut calls, _) = sent();
+        assert_eq!(calls.elapsed(DUE), Verdict::default());
+        let mut calls = sent();
         assert_eq!(calls.request(2), delivered(&["one"]));
     }
 
     #[test]
     fn the_cancellation_of_that_very_request_loses_it() {
-        let (mut calls, ticket) = sent();
-        assert_eq!(calls.cancelled(&1), lost(&["one"]));
-        assert_eq!(calls.elapsed(ticket), Verdict::default());
+        let mut calls = sent();
+        assert_eq!(calls.cancelled(&1, DUE), lost(&["one"]));
+        assert_eq!(calls.elapsed(DUE), Verdict::default());
         assert!(calls.calls.is_empty());
     }
 
     #[test]
     fn the_cancellation_of_another_request_is_a_message() {
-        let (mut calls, _) = sent();
-        assert_eq!(calls.cancelled(&2), delivered(&["one"]));
+        let mut calls = sent();
+        assert_eq!(calls.cancelled(&2, DUE), delivered(&["one"]));
     }
 
     #[test]
     fn time_delivers_once() {
-        let (mut calls, ticket) = sent();
-        assert_eq!(calls.elapsed(ticket), delivered(&["one"]));
-        assert_eq!(calls.cancelled(&1), Verdict::default());
+        let mut calls = sent();
+        assert_eq!(calls.elapsed(DUE - 1), Verdict::default());
+        assert_eq!(calls.elapsed(DUE), delivered(&["one"]));
+        assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
     }
 
     #[test]
-    fn the_ticket_of_an_earlier_answer_does_not_deliver_a_later_one() {
-        let (mut calls, first) = sent();
+    fn the_time_of_an_earlier_answer_does_not_deliver_a_later_one() {
+        let mut calls = sent();
         assert_eq!(calls.request(1), delivered(&["one"]));
-        let _ = calls.answered(1, "two");
-        let second = calls.sent(&1).expect("a ticket");
-        assert_eq!(calls.elapsed(first), Verdict::default());
-        assert_eq!(calls.elapsed(second), delivered(&["two"]));
+        let _ = calls.answered(1, "two", DUE);
+        calls.sent(&1, DUE + 2);
+        assert_eq!(calls.elapsed(DUE), Verdict::default());
+        assert_eq!(calls.next_due(), Some(DUE + 2));
+        assert_eq!(calls.elapsed(DUE + 2), delivered(&["two"]));
+        assert_eq!(calls.next_due(), None);
+    }
+
+    #[test]
+    fn a_cancellation_that_overtakes_its_request_counts() {
+        let mut calls = Calls::default();
+        assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
+        assert_eq!(calls.cancelled(&1, DUE + 1), Verdict::default());
+        assert_eq!(calls.message(), Verdict::default());
+        assert!(!calls.is_cancelled(&1), "it did not come");
+        assert_eq!(calls.request(1), Verdict::default());
+        assert!(calls.is_cancelled(&1));
+        assert_eq!(calls.answered(1, "one", DUE), lost(&["one"]));
+        assert!(calls.calls.is_empty());
+    }
+
+    #[test]
+    fn a_request_that_comes_much_later_is_another() {
+        let mut calls = Calls::default();
+        let _ = calls.cancelled(&1, DUE);
+        assert_eq!(calls.next_due(), Some(DUE));
+        assert_eq!(calls.elapsed(DUE), Verdict::default());
+        assert_eq!(calls.next_due(), None);
+        let _ = calls.request(1);
+        assert!(!calls.is_cancelled(&1));
+    }
+
+    #[test]
+    fn made_up_cancellations_do_not_fill_it() {
+        let mut calls = Calls::default();
+        for id in 0..=u8::MAX {
+            let _ = calls.cancelled(&id, DUE);
+        }
+        assert_eq!(calls.calls.len(), MOST_EARLY);
     }
 
     #[test]
     fn an_answer_to_a_cancelled_request_is_lost() {
         let mut calls = Calls::default();
         let _ = calls.request(1);
-        assert_eq!(calls.cancelled(&1), Verdict::default());
-        let (verdict, ticket) = calls.answered(1, "one");
-        assert_eq!((verdict, ticket), (lost(&["one"]), None));
+        assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
+        assert_eq!(calls.answered(1, "one", DUE), lost(&["one"]));
         assert!(calls.calls.is_empty());
     }
 
@@ -267,42 +330,40 @@ mod tests {
     fn an_answer_that_is_not_sent_yet_is_not_delivered() {
         let mut calls = Calls::default();
         let _ = calls.request(1);
-        let _ = calls.answered(1, "one");
+        let _ = calls.answered(1, "one", DUE);
         assert_eq!(calls.request(2), Verdict::default());
         assert_eq!(calls.message(), Verdict::default());
-        assert_eq!(calls.cancelled(&1), lost(&["one"]));
-        assert_eq!(calls.sent(&1), None);
+        assert_eq!(calls.cancelled(&1, DUE), lost(&["one"]));
+        calls.sent(&1, DUE);
+        assert_eq!(calls.next_due(), None);
     }
 
     #[test]
     fn an_id_that_is_used_again_too_early_loses_the_first_answer() {
         let mut calls = Calls::default();
         let _ = calls.request(1);
-        let _ = calls.answered(1, "one");
+        let _ = calls.answered(1, "one", DUE);
         assert_eq!(calls.request(1), lost(&["one"]));
     }
 
     #[test]
     fn an_unwatched_answer_waits_for_its_time() {
         let mut calls = Calls::default();
-        let (verdict, ticket) = calls.answered(1, "one");
-        assert_eq!(verdict, Verdict::default());
-        assert_eq!(
-            calls.elapsed(ticket.expect("a ticket")),
-            delivered(&["one"])
-        );
+        assert_eq!(calls.answered(1, "one", DUE), Verdict::default());
+        assert_eq!(calls.next_due(), Some(DUE));
+        assert_eq!(calls.elapsed(DUE), delivered(&["one"]));
     }
 
     #[test]
     fn a_call_without_an_answer_leaves_nothing() {
         let mut calls = Calls::default();
         let _ = calls.request(1);
-        let _ = calls.cancelled(&1);
+        let _ = calls.cancelled(&1, DUE);
         calls.abandoned(&1);
         let _ = calls.request(2);
-        assert_eq!(calls.sent(&2), None);
+        calls.sent(&2, DUE);
         assert!(calls.calls.is_empty());
-        let (mut calls, _) = sent();
+        let mut calls = sent();
         calls.abandoned(&1);
         assert_eq!(calls.message(), delivered(&["one"]));
     }
@@ -324,7 +385,7 @@ mod tests {
             let mut calls = Calls::default();
             let _ = calls.request(1);
             let (mut good, mut bad, mut given) = (0, 0, 0);
-            let (mut ticket, mut cancelled_first) = (None, false);
+            let (mut was_sent, mut cancelled_first) = (false, false);
             let mut count = |verdict: Verdict<&str>| {
                 good += verdict.delivered.len();
                 bad += verdict.lost.len();
@@ -336,20 +397,19 @@ mod tests {
                 match step {
                     Answered if given == 0 => {
                         given = 1;
-                        count(calls.answered(1, "one").0);
+                        count(calls.answered(1, "one", DUE));
                     }
                     // The transport sends an answer that was made, if nobody cancelled it.
-                    Sent if given == 1 && !cancelled_first => ticket = calls.sent(&1).or(ticket),
+                    Sent if given == 1 && !cancelled_first => {
+                        calls.sent(&1, DUE);
+                        was_sent = true;
+                    }
                     Cancelled => {
-                        cancelled_first |= ticket.is_none();
-                        count(calls.cancelled(&1));
+                        cancelled_first |= !was_sent;
+                        count(calls.cancelled(&1, DUE));
                     }
                     Message => count(calls.message()),
-                    Elapsed => {
-                        if let Some(ticket) = ticket {
-                            count(calls.elapsed(ticket));
-                        }
-                    }
+                    Elapsed => count(calls.elapsed(DUE)),
                     Answered | Sent => {}
                 }
             }

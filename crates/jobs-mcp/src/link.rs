@@ -33,6 +33,14 @@ impl Link {
         }
     }
 
+    /// Whether a call was cancelled before it began.
+    pub(crate) fn is_cancelled(&self, id: &RequestId) -> bool {
+        match self {
+            Self::Connection(connection) => connection.is_cancelled(id),
+            Self::Exchange(_) => false,
+        }
+    }
+
     /// A call has no answer yet.
     pub(crate) fn open(self, id: RequestId) -> Pending {
         Pending {

@@ -27,7 +27,6 @@ pub(crate) async fn run(
     over: &CancellationToken,
     progress: Option<Progress>,
 ) -> (Reply, u32) {
-    let finished = CancellationToken::new();
     let cancel = call.cancel.clone();
     let body = async {
         let mut body = Contained::new(Box::pin(async move { tool.call(call).await }));
@@ -39,30 +38,31 @@ pub(crate) async fn run(
                 body.await
             }
         };
-        finished.cancel();
         reply.unwrap_or_else(|panicked| {
             tracing::error!(tool = tool.definition().name, %panicked, "a tool panicked");
             ToolResult::failure(format!("Error: tool panicked: {panicked}")).into()
         })
     };
+    let Some(progress) = progress else {
+        return (body.await, 0);
+    };
+    let finished = CancellationToken::new();
+    let body = async {
+        let reply = body.await;
+        finished.cancel();
+        reply
+    };
     tokio::join!(body, tell(progress, &cancel, &finished))
 }
 
 /// Tells of progress until `finished`, and not of a cancelled call.
-async fn tell(
-    progress: Option<Progress>,
-    cancel: &CancellationToken,
-    finished: &CancellationToken,
-) -> u32 {
-    let mut told = 0;
-    let Some(Progress {
+async fn tell(progress: Progress, cancel: &CancellationToken, finished: &CancellationToken) -> u32 {
+    let Progress {
         token,
         peer,
         interval,
-    }) = progress
-    else {
-        return told;
-    };
+    } = progress;
+    let mut told = 0;
     let start = Instant::now();
     loop {
         tokio::select! {

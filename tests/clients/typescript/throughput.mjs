@@ -1,6 +1,6 @@
-// Calls a second of two servers through the official TypeScript SDK.
+// Calls a second of several servers through the official TypeScript SDK.
 //
-// Usage: node throughput.mjs BINARY. Prints `empty N` and `jobs N`, calls a second, for each round.
+// Usage: node throughput.mjs BINARY SERVER... Prints `SERVER N`, calls a second, for each server in each round.
 
 import assert from "node:assert/strict";
 
@@ -9,7 +9,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 
 const ROUNDS = 20;
 const CALLS = 200;
-const binary = process.argv[2];
+const [binary, ...names] = process.argv.slice(2);
 
 async function server(name) {
   const client = new Client({ name: "test", version: "0" });
@@ -18,20 +18,22 @@ async function server(name) {
   return client;
 }
 
-const [empty, jobs] = [await server("empty"), await server("jobs")];
-
-async function measure(name, call) {
-  const start = performance.now();
-  for (let i = 0; i < CALLS; i++) await call();
-  console.log(`${name} ${((1000 * CALLS) / (performance.now() - start)).toFixed(1)}`);
-}
-
-for (let round = 0; round < ROUNDS; round++) {
-  await measure("empty", () => empty.callTool({ name: "empty", arguments: {} }));
-  await measure("jobs", async () => {
-    const answer = await jobs.callTool({ name: "job_output", arguments: { job_id: "live-1" } });
+async function call(client, name) {
+  if (name === "empty") {
+    await client.callTool({ name: "empty", arguments: {} });
+  } else {
+    const answer = await client.callTool({ name: "job_output", arguments: { job_id: "live-1" } });
     assert.equal(answer.structuredContent.text.length, 1024);
-  });
+  }
 }
-await empty.close();
-await jobs.close();
+
+const clients = new Map();
+for (const name of names) clients.set(name, await server(name));
+for (let round = 0; round < ROUNDS; round++) {
+  for (const [name, client] of clients) {
+    const start = performance.now();
+    for (let i = 0; i < CALLS; i++) await call(client, name);
+    console.log(`${name} ${((1000 * CALLS) / (performance.now() - start)).toFixed(1)}`);
+  }
+}
+for (const client of clients.values()) await client.close();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, PATIENCE};
+use crate::web::{Open, Server, Session};
 
 const CLIENTS: u64 = 4;
 const ROUNDS: usize = 250;
@@ -22,13 +23,75 @@ struct Told {
     notices: Vec<String>,
 }
 
+/// How a client speaks.
+trait Wire {
+    /// A call that has no answer yet.
+    type Call;
+
+    /// A call, and the message that answers it.
+    fn call(&mut self, tool: &str, arguments: Value) -> Value;
+
+    fn begin(&mut self, tool: &str, arguments: Value) -> Self::Call;
+
+    fn answer_within(&mut self, call: &mut Self::Call, limit: Duration) -> Option<Value>;
+
+    /// Cancels a call; the answer, if that came all the same.
+    fn cancel(&mut self, call: Self::Call) -> Option<Value>;
+}
+
+impl Wire for Client {
+    type Call = u64;
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let id = self.begin_call(tool, arguments);
+        self.answer(id)
+    }
+
+    fn begin(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.begin_call(tool, arguments)
+    }
+
+    fn answer_within(&mut self, call: &mut u64, limit: Duration) -> Option<Value> {
+        Self::answer_within(self, *call, limit)
+    }
+
+    fn cancel(&mut self, call: u64) -> Option<Value> {
+        Self::cancel(self, call);
+        self.ping();
+        Self::answer_within(self, call, Duration::ZERO)
+    }
+}
+
+impl Wire for Session<'_> {
+    type Call = Open;
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let mut call = Self::begin(self, tool, arguments);
+        call.answer_within(PATIENCE).expect("an answer")
+    }
+
+    fn begin(&mut self, tool: &str, arguments: Value) -> Open {
+        Self::begin(self, tool, arguments)
+    }
+
+    fn answer_within(&mut self, call: &mut Open, limit: Duration) -> Option<Value> {
+        call.answer_within(limit)
+    }
+
+    fn cancel(&mut self, mut call: Open) -> Option<Value> {
+        Self::cancel(self, &call);
+        self.ping();
+        call.answer_within(Duration::ZERO)
+    }
+}
+
 /// A client that keeps the books.
-struct Books {
-    client: Client,
+struct Books<W> {
+    client: W,
     jobs: HashMap<String, Told>,
 }
 
-impl Books {
+impl<W: Wire> Books<W> {
     /// Notes what an answer tells. `wanted`, unless its request was cancelled.
     fn note(&mut self, message: &Value, wanted: bool) -> Answer {
         let answer = Answer::of(message);
@@ -58,8 +121,7 @@ impl Books {
     }
 
     fn call(&mut self, tool: &str, arguments: Value) -> Answer {
-        let id = self.client.begin_call(tool, arguments);
-        let message = self.client.answer(id);
+        let message = self.client.call(tool, arguments);
         self.note(&message, true)
     }
 }
@@ -89,25 +151,38 @@ struct Count {
 
 #[test]
 fn a_thousand_cancellations_lose_nothing_and_tell_nothing_twice() {
-    let clients: Vec<_> = (1..=CLIENTS)
-        .map(|seed| std::thread::spawn(move || rounds(seed)))
-        .collect();
+    a_thousand(Client::new);
+}
+
+#[test]
+fn nor_do_they_in_sessions_over_http() {
+    let server = Server::with(&["--http-access", "single-user"], &[]);
+    a_thousand(|| Session::open(&server, None, "2025-06-18"));
+}
+
+fn a_thousand<W: Wire>(client: impl Fn() -> W + Sync) {
+    let client = &client;
     let mut sum = Count::default();
-    for client in clients {
-        let count = client.join().expect("a client whose books are right");
-        sum.served += count.served;
-        sum.cancelled += count.cancelled;
-        sum.crossed += count.crossed;
-    }
+    std::thread::scope(|scope| {
+        let clients: Vec<_> = (1..=CLIENTS)
+            .map(|seed| scope.spawn(move || rounds(client(), seed)))
+            .collect();
+        for client in clients {
+            let count = client.join().expect("a client whose books are right");
+            sum.served += count.served;
+            sum.cancelled += count.cancelled;
+            sum.crossed += count.crossed;
+        }
+    });
     println!("{sum:?}");
     assert!(sum.cancelled >= 1_000, "{sum:?}");
     assert!(sum.served >= 100, "not around the end: {sum:?}");
 }
 
 /// Until so many waits were cancelled. `seed` is not zero.
-fn rounds(mut seed: u64) -> Count {
+fn rounds(client: impl Wire, mut seed: u64) -> Count {
     let mut books = Books {
-        client: Client::new(),
+        client,
         jobs: HashMap::new(),
     };
     let mut count = Count::default();
@@ -121,14 +196,14 @@ fn rounds(mut seed: u64) -> Count {
         let id = started.value["jobId"].as_str().expect("a job").to_owned();
         books.jobs.entry(id.clone()).or_default();
         let begun = Instant::now();
-        let wait = books
+        let mut wait = books
             .client
-            .begin_call("job_output", json!({ "job_id": id, "wait": true }));
+            .begin("job_output", json!({ "job_id": id, "wait": true }));
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
         let moment = usual.mul_f64((seed % 1_000) as f64 / 500.0);
-        match books.client.answer_within(wait, moment) {
+        match books.client.answer_within(&mut wait, moment) {
             Some(message) => {
                 count.served += 1;
                 usual = (usual * 7 + begun.elapsed()) / 8;
@@ -141,9 +216,7 @@ fn rounds(mut seed: u64) -> Count {
                 count.cancelled += 1;
                 // Rounds without an answer move the moments back to where there are some.
                 usual = usual.mul_f64(1.02);
-                books.client.cancel(wait);
-                books.client.ping();
-                if let Some(message) = books.client.answer_within(wait, Duration::ZERO) {
+                if let Some(message) = books.client.cancel(wait) {
                     count.crossed += 1;
                     books.note(&message, false);
                 }
@@ -154,7 +227,7 @@ fn rounds(mut seed: u64) -> Count {
     count
 }
 
-fn check(mut books: Books) {
+fn check(mut books: Books<impl Wire>) {
     let end = Instant::now() + PATIENCE;
     while books.jobs.values().any(|told| !told.is_known()) {
         assert!(

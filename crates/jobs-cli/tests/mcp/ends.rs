@@ -1,6 +1,7 @@
 //! How the server ends, and that nothing of the jobs is left then.
 
 use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -27,15 +28,41 @@ fn a_wait_does_not_hold_up_the_end_of_the_input() {
     assert!(!shell.is_alive());
 }
 
+/// `--grace-ms` is that of a process that was asked to end.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// `--teardown-grace-ms` is that of a job that ends with its owner.
+const TEARDOWN: Duration = Duration::from_secs(30);
+
 #[test]
-fn signals_end_it_in_order() {
+fn signals_end_it_in_order_and_under_the_grace() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let mut client = Client::new();
-        let (_, shell) = client.start_lasting("true");
+        let (id, shell) = client.start_lasting("true");
+        client.begin_call("job_output", json!({ "job_id": id, "wait": true }));
+        client.ping();
+        let asked = Instant::now();
         client.signal(signal);
         assert_eq!(client.ended().code(), Some(0), "{signal:?}");
+        let took = asked.elapsed();
         assert!(!shell.is_alive(), "{signal:?}");
+        println!("{signal:?} with a live job and an open wait: ended in {took:?}");
+        assert!(took < GRACE, "{signal:?}: {took:?}");
     }
+}
+
+#[test]
+fn a_job_that_resists_is_killed_after_the_grace() {
+    let mut client = Client::with(&["--grace-ms", "500"]);
+    let (_, shell) = client.start_lasting("trap '' TERM");
+    let asked = Instant::now();
+    client.signal(Signal::TERM);
+    assert_eq!(client.ended().code(), Some(0));
+    let took = asked.elapsed();
+    assert!(!shell.is_alive());
+    println!("with a job that resists for its grace of 500 ms: ended in {took:?}");
+    assert!(took >= Duration::from_millis(500), "no grace: {took:?}");
+    assert!(took < TEARDOWN, "{took:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -339,15 +340,47 @@ fn clients_that_vanish_do_not_fill_the_server_with_sessions() {
 }
 
 #[test]
-fn signals_end_all_owners() {
+fn the_sessions_of_a_user_leave_those_of_others_alone() {
+    let tokens = format!("ann {ANN}\nbob {BOB}\n");
+    let variables = [("AGENT_JOBS_HTTP_TOKENS", &*tokens)];
+    let server = Server::with(&["--http-max-sessions", "2"], &variables);
+    let ann = Session::open(&server, Some(ANN), "2025-06-18");
+    let bobs = [(); 3].map(|()| Session::open(&server, Some(BOB), "2025-06-18"));
+    let found = bobs
+        .each_ref()
+        .map(|bob| bob.post_call("job_list", json!({})).status);
+    assert_eq!(found, [404, 200, 200]);
+    assert_eq!(ann.post_call("job_list", json!({})).status, 200);
+    let [_, second, third] = bobs;
+    let _processes = [second.start_lasting(), third.start_lasting()];
+    let bearer = format!("Bearer {BOB}");
+    let headers = [("Authorization", &*bearer)];
+    let full = server.send("POST", &headers, &initialize("2025-06-18"));
+    assert_eq!(full.status, 500, "all have live jobs: {full:?}");
+    Session::open(&server, Some(ANN), "2025-06-18");
+}
+
+#[test]
+fn signals_end_all_owners_under_the_grace() {
     let server = with_tokens();
-    let session = Session::open(&server, Some(ANN), "2025-06-18");
+    let mut session = Session::open(&server, Some(ANN), "2025-06-18");
     let of_session = session.start_lasting();
-    let of_user = User::of(&server, BOB).start_lasting();
+    let bob = User::of(&server, BOB);
+    let of_user = bob.start_lasting();
+    let wait = json!({ "job_id": "bash-1", "wait": true });
+    let _session_waits = session.begin("job_output", wait.clone());
+    session.ping();
+    let _user_waits = bob.abandon("job_output", wait);
+    bob.call("job_list", json!({}));
+    let asked = Instant::now();
     server.signal(Signal::TERM);
     assert_eq!(server.ended().code(), Some(0));
+    let took = asked.elapsed();
     assert!(!of_session.is_alive());
     assert!(!of_user.is_alive());
+    println!("with two owners, each with a live job and an open wait: ended in {took:?}");
+    // That of a process that was asked to end, by default.
+    assert!(took < Duration::from_secs(3), "{took:?}");
 }
 
 #[test]

@@ -178,42 +178,28 @@ impl Client {
         answer.value["jobId"].as_str().expect("an id").to_owned()
     }
 
-    /// Starts a job that waits, and takes hold of the process of its shell. `command` goes before.
+    /// Starts a job that waits, and takes hold of its process. `command` goes before.
     pub(crate) fn start_lasting(&mut self, command: &str) -> (String, Process) {
+        let fifo = Fifo::new();
         let id = self.start(&format!(
-            "{command}; echo pid $$; while :; do sleep 1000; done"
+            "{command}; echo $$ > '{}'; exec sleep 1000",
+            fifo.path.display()
         ));
-        let mut text = String::new();
-        let end = Instant::now() + PATIENCE;
-        let pid = loop {
-            let arguments = json!({ "job_id": id, "wait": true, "timeout_ms": 50 });
-            text += self.call("job_output", arguments).value["text"]
-                .as_str()
-                .expect("text");
-            if let Some((pid, _)) = text
-                .strip_prefix("pid ")
-                .and_then(|rest| rest.split_once('\n'))
-            {
-                break pid.parse().expect("a number");
-            }
-            assert!(Instant::now() < end, "no pid: {text}");
-        };
-        (id, Process::open(pid))
+        (id, Process::from_fifo(&fifo))
     }
 
-    /// Waits until a job has completed, and leaves its end untold: every look at it is taken back.
+    /// Waits until a job has completed, and leaves its end and its output untold: the answer is taken
+    /// back.
     pub(crate) fn settle(&mut self, id: &str) {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            let list = self.call("job_list", json!({}));
-            self.cancel(self.last_id);
-            let jobs = list.value["jobs"].as_array().expect("jobs");
-            let job = jobs.iter().find(|job| job["id"] == id).expect("the job");
-            if job["status"] == "completed" {
-                return;
-            }
-            assert!(Instant::now() < end, "{id} does not end");
-        }
+        self.settle_by("job_output", id);
+    }
+
+    /// The same with the tool under another name.
+    pub(crate) fn settle_by(&mut self, tool: &str, id: &str) {
+        let wait = self.begin_call(tool, json!({ "job_id": id, "wait": true }));
+        let answer = Answer::of(&self.answer(wait));
+        self.cancel(wait);
+        assert_eq!(answer.value["job"]["status"], "completed");
     }
 
     /// The id of the last request.

@@ -73,8 +73,12 @@ fn reads_go_on_where_the_last_one_ended() {
     let wait = format!("while ! test -e '{}'; do sleep 0.02; done", gate.display());
     let id = client.start(&format!("echo one; {wait}; echo two"));
     let mut seen = String::new();
+    let end = Instant::now() + PATIENCE;
     while !seen.contains("one") {
-        let read = client.call("job_output", json!({ "job_id": id }));
+        assert!(Instant::now() < end, "no output: {seen}");
+        // Nothing tells of output: a short wait for the end, which does not come, paces the reads.
+        let wait = json!({ "job_id": id, "wait": true, "timeout_ms": 20 });
+        let read = client.call("job_output", wait);
         seen += read.value["text"].as_str().expect("text");
     }
     assert_eq!(seen, "one\n");
@@ -178,15 +182,10 @@ fn names_have_a_prefix_where_one_is_wanted() {
     assert_eq!(list.text(), "(no background jobs)");
     assert_eq!(list.value, json!({ "jobs": [] }));
     let arguments = json!({ "command": "true", "run_in_background": true });
-    client.call("jobs_bash", arguments);
-    let end = Instant::now() + PATIENCE;
-    let told = loop {
-        let answer = client.call("jobs_job_list", json!({}));
-        if answer.blocks.len() > 1 {
-            break answer;
-        }
-        assert!(Instant::now() < end, "no notice");
-    };
+    let started = client.call("jobs_bash", arguments);
+    let id = started.value["jobId"].as_str().expect("an id");
+    client.settle_by("jobs_job_output", id);
+    let told = client.call("jobs_job_list", json!({}));
     let end = "Read its output with jobs_job_output.";
     assert!(told.notices().ends_with(end), "{told:?}");
     let answer = client.request("tools/call", json!({ "name": "job_list" }));

@@ -1,11 +1,11 @@
 //! Clients over HTTP, in raw requests: a connection each, read to its end.
 
-use std::cell::Cell;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -14,9 +14,9 @@ use crate::support::{Answer, Fifo, PATIENCE, Process, lines_of};
 
 /// A server over HTTP. Dropping it kills it, and its supervisors end its jobs.
 pub(crate) struct Server {
-    process: Cell<Option<Child>>,
+    process: Mutex<Option<Child>>,
     pid: Pid,
-    log: Receiver<String>,
+    log: Mutex<Receiver<String>>,
     address: String,
 }
 
@@ -43,9 +43,9 @@ impl Server {
         let address = url.strip_suffix("/mcp").expect("its path").to_owned();
         let pid = Pid::from_child(&process);
         Self {
-            process: Cell::new(Some(process)),
+            process: Mutex::new(Some(process)),
             pid,
-            log,
+            log: Mutex::new(log),
             address,
         }
     }
@@ -93,7 +93,8 @@ impl Server {
 
     /// The end of the server, which has to come by itself.
     pub(crate) fn ended(&self) -> ExitStatus {
-        let mut process = self.process.take().expect("a server");
+        let process = self.process.lock().expect("no panic").take();
+        let mut process = process.expect("a server");
         Process::open(process.id()).wait_for_end();
         process.wait().expect("a status")
     }
@@ -102,19 +103,20 @@ impl Server {
     pub(crate) fn end(&self) -> Vec<String> {
         self.signal(Signal::TERM);
         assert_eq!(self.ended().code(), Some(0));
-        self.log.iter().collect()
+        self.log.lock().expect("no panic").iter().collect()
     }
 
     /// What it logged since it was asked last.
     pub(crate) fn log(&self) -> Vec<String> {
-        self.log.try_iter().collect()
+        self.log.lock().expect("no panic").try_iter().collect()
     }
 
     pub(crate) fn wait_for_log(&self, text: &str) {
         let end = Instant::now() + PATIENCE;
+        let log = self.log.lock().expect("no panic");
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            if self.log.recv_timeout(left).expect(text).contains(text) {
+            if log.recv_timeout(left).expect(text).contains(text) {
                 return;
             }
         }
@@ -123,7 +125,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if let Some(mut process) = self.process.take() {
+        if let Ok(Some(process)) = self.process.get_mut() {
             // Fails when it has ended already.
             let _ = process.kill();
             let _ = process.wait();
@@ -190,9 +192,9 @@ fn unchunk(mut body: &str) -> String {
     whole
 }
 
-fn call_of(tool: &str, arguments: Value, meta: Value) -> Value {
+fn call_of(id: u64, tool: &str, arguments: Value, meta: Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params })
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
 /// One who calls under protocol 2026-07-28, which has no sessions.
@@ -227,7 +229,7 @@ impl<'a> User<'a> {
             "io.modelcontextprotocol/clientCapabilities": {},
         });
         let headers = self.headers.iter().map(|(name, value)| (&**name, &**value));
-        (headers.collect(), call_of(tool, arguments, meta))
+        (headers.collect(), call_of(1, tool, arguments, meta))
     }
 
     pub(crate) fn post_call(&self, tool: &str, arguments: Value) -> Response {
@@ -274,6 +276,29 @@ pub(crate) struct Session<'a> {
     token: Option<String>,
     id: String,
     version: String,
+    /// The id of the last call that was begun.
+    last: u64,
+}
+
+/// A call of a session that may have no answer yet. Dropping it closes its connection.
+pub(crate) struct Open {
+    id: u64,
+    stream: TcpStream,
+    answer: Receiver<Value>,
+}
+
+impl Open {
+    /// The answer, if it comes in this time.
+    pub(crate) fn answer_within(&mut self, limit: Duration) -> Option<Value> {
+        self.answer.recv_timeout(limit).ok()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        // Fails when the server has closed it.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
 }
 
 impl<'a> Session<'a> {
@@ -283,6 +308,7 @@ impl<'a> Session<'a> {
             token: token.map(str::to_owned),
             id: String::new(),
             version: version.to_owned(),
+            last: 1,
         };
         let opened = session.send(
             "POST",
@@ -312,22 +338,71 @@ impl<'a> Session<'a> {
             token: Some(token.to_owned()),
             id: self.id.clone(),
             version: self.version.clone(),
+            last: self.last,
         }
+    }
+
+    fn headers(&self) -> Vec<(&'static str, String)> {
+        let mut headers = Vec::new();
+        let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
+        headers.extend(bearer.map(|value| ("Authorization", value)));
+        if !self.id.is_empty() {
+            headers.push(("Mcp-Session-Id", self.id.clone()));
+            headers.push(("MCP-Protocol-Version", self.version.clone()));
+        }
+        headers
     }
 
     fn send(&self, method: &str, body: &Value) -> Response {
-        let bearer = self.token.as_ref().map(|token| format!("Bearer {token}"));
-        let mut headers = Vec::new();
-        headers.extend(bearer.as_deref().map(|value| ("Authorization", value)));
-        if !self.id.is_empty() {
-            headers.push(("Mcp-Session-Id", &self.id));
-            headers.push(("MCP-Protocol-Version", &self.version));
-        }
+        let headers = self.headers();
+        let headers: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
         self.server.send(method, &headers, body)
     }
 
+    /// A call, under an id of its own, whose answer is waited for elsewhere.
+    pub(crate) fn begin(&mut self, tool: &str, arguments: Value) -> Open {
+        self.last += 1;
+        let id = self.last;
+        let headers = self.headers();
+        let headers: Vec<_> = headers
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
+        let body = call_of(id, tool, arguments, json!({}));
+        let stream = self.server.begin("/mcp", "POST", &headers, &body);
+        let mut reader = stream.try_clone().expect("a copy");
+        let (sender, answer) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            // What was given up in the middle has no last chunk.
+            if reader.read_to_end(&mut bytes).is_ok() && bytes.ends_with(b"\r\n0\r\n\r\n") {
+                let messages = Response::parse(&bytes).messages;
+                let answer = messages.into_iter().find(|message| message["id"] == id);
+                // Nobody may be left to read it.
+                let _ = answer.map(|answer| sender.send(answer));
+            }
+        });
+        Open { id, stream, answer }
+    }
+
+    pub(crate) fn cancel(&self, call: &Open) {
+        let params = json!({ "requestId": call.id });
+        let method = "notifications/cancelled";
+        let cancel = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        assert_eq!(self.send("POST", &cancel).status, 202);
+    }
+
+    /// A message that asks for nothing.
+    pub(crate) fn ping(&self) {
+        let ping = json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" });
+        assert_eq!(self.send("POST", &ping).status, 200);
+    }
+
     pub(crate) fn post_call(&self, tool: &str, arguments: Value) -> Response {
-        self.send("POST", &call_of(tool, arguments, json!({})))
+        self.send("POST", &call_of(1, tool, arguments, json!({})))
     }
 
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Answer {

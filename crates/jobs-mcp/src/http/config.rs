@@ -26,6 +26,7 @@ pub struct HttpConfig {
     pub(super) allowed_origins: Vec<String>,
     pub(super) idle_limit: Option<Duration>,
     pub(super) max_sessions: NonZeroUsize,
+    pub(super) max_connections: NonZeroUsize,
 }
 
 impl HttpConfig {
@@ -33,12 +34,15 @@ impl HttpConfig {
     #[must_use]
     pub fn new(access: Access) -> Self {
         const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("not zero");
+        /// A process may as a rule have 1,024 files open, and jobs need some.
+        const MAX_CONNECTIONS: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
         Self {
             access,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             idle_limit: Some(Duration::from_secs(24 * 60 * 60)),
             max_sessions: MAX_SESSIONS,
+            max_connections: MAX_CONNECTIONS,
         }
     }
 
@@ -65,11 +69,18 @@ impl HttpConfig {
         self
     }
 
-    /// How many sessions there may be at once (1,000). For another one that was silent for longest,
-    /// and has no live job, ends.
+    /// How many sessions a user may have at once (1,000). For another, the one of theirs that was
+    /// silent for longest, and has no live job, ends.
     #[must_use]
     pub fn with_max_sessions(mut self, count: NonZeroUsize) -> Self {
         self.max_sessions = count;
+        self
+    }
+
+    /// How many connections there may be at once (512). Others wait until one ends.
+    #[must_use]
+    pub fn with_max_connections(mut self, count: NonZeroUsize) -> Self {
+        self.max_connections = count;
         self
     }
 

@@ -37,8 +37,8 @@ struct Seats {
 #[derive(Debug)]
 struct Session {
     connection: Connection,
-    /// Who opened it, once that is known.
-    principal: Option<Principal>,
+    /// Who opened it. Nobody else can use it.
+    principal: Principal,
     seen: Instant,
 }
 
@@ -71,11 +71,11 @@ impl Desk {
     }
 
     /// Opens a session, with an owner of its own.
-    pub(super) fn open(&self, key: SessionKey) -> Connection {
+    pub(super) fn open(&self, key: SessionKey, principal: Principal) -> Connection {
         let connection = Connection::new(Arc::clone(&self.shared), self.owner("session"));
         let session = Session {
             connection: connection.clone(),
-            principal: None,
+            principal,
             seen: Instant::now(),
         };
         let earlier = self.seats.lock().sessions.insert(key, session);
@@ -83,18 +83,11 @@ impl Desk {
         connection
     }
 
-    /// Says who opened a session; nobody else can use it from now on.
-    pub(super) fn bind(&self, key: &str, principal: &Principal) {
-        if let Some(session) = self.seats.lock().sessions.get_mut(key) {
-            session.principal = Some(Arc::clone(principal));
-        }
-    }
-
     /// The session of this id, if it is theirs.
     pub(super) fn session(&self, key: &str, principal: &Principal) -> Option<Connection> {
         let mut seats = self.seats.lock();
         let session = seats.sessions.get_mut(key)?;
-        if session.principal.as_ref() != Some(principal) {
+        if session.principal != *principal {
             return None;
         }
         session.seen = Instant::now();
@@ -131,16 +124,26 @@ impl Desk {
         }
     }
 
-    /// Sees to it that there are fewer sessions than `most`: the one that was silent for longest, and
-    /// has no live job, ends. Whether there is room.
-    pub(super) async fn make_room(&self, most: NonZeroUsize, sessions: &Sessions) -> bool {
-        if self.seats.lock().sessions.len() < most.get() {
+    /// Sees to it that a user has fewer sessions than `most`: the one that was silent for longest,
+    /// and has no live job, ends. Whether there is room.
+    pub(super) async fn make_room(
+        &self,
+        principal: &Principal,
+        most: NonZeroUsize,
+        sessions: &Sessions,
+    ) -> bool {
+        let of_them = |session: &Session| session.principal == *principal;
+        let count = {
+            let seats = self.seats.lock();
+            seats.sessions.values().filter(|one| of_them(one)).count()
+        };
+        if count < most.get() {
             return true;
         }
-        for silent in self.silent_sessions(Duration::ZERO) {
+        for silent in self.silent_sessions(of_them) {
             if self.is_idle(&silent).await {
                 let Silent { key, .. } = silent;
-                tracing::warn!(session = %key, "too many sessions: one that is idle ends");
+                tracing::warn!(user = %principal, session = %key, "too many sessions: one that is idle ends");
                 sessions.end(&key).await;
                 return true;
             }
@@ -150,7 +153,7 @@ impl Desk {
 
     /// Ends the owners that have no live job and were not heard of for so long.
     pub(super) async fn end_idle(&self, limit: Duration, sessions: &Sessions) {
-        for silent in self.silent_sessions(limit) {
+        for silent in self.silent_sessions(|session| session.seen.elapsed() > limit) {
             if self.is_idle(&silent).await {
                 let Silent { key, .. } = silent;
                 tracing::info!(session = %key, "an idle session ends");
@@ -163,12 +166,12 @@ impl Desk {
         }
     }
 
-    /// Those that were silent for longer than `limit`; the longest first.
-    fn silent_sessions(&self, limit: Duration) -> Vec<Silent> {
+    /// Some sessions; those that were silent for longest first.
+    fn silent_sessions(&self, which: impl Fn(&Session) -> bool) -> Vec<Silent> {
         let mut silent: Vec<Silent> = {
             let seats = self.seats.lock();
             let of = |(key, session): (&SessionKey, &Session)| {
-                (session.seen.elapsed() > limit).then(|| Silent {
+                which(session).then(|| Silent {
                     key: Arc::clone(key),
                     owner: session.connection.owner().clone(),
                     seen: session.seen,
@@ -255,7 +258,9 @@ mod tests {
         let desks = [(); 2].map(|()| Desk::new(Arc::clone(&server.0)));
         let [one, two] = desks.each_ref().map(|desk| desk.user(&"ann".into()));
         assert_ne!(one.session(), two.session());
-        let [one, two] = desks.each_ref().map(|desk| desk.open("key".into()));
+        let [one, two] = desks
+            .each_ref()
+            .map(|desk| desk.open("key".into(), "ann".into()));
         assert_ne!(one.owner().session(), two.owner().session());
     }
 }

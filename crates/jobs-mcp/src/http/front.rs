@@ -2,25 +2,34 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
+use jobs::CancellationToken;
 use rmcp::transport::StreamableHttpService;
+use tokio::time::timeout;
 
 use super::PATH;
 use super::body::{Answer, Guard};
 use super::config::Access;
 use super::desk::{Desk, Principal};
 use super::exchange::Exchange;
-use super::sessions::Sessions;
+use super::sessions::{CALLER, Sessions};
 use crate::handler::Handler;
 use crate::link::Link;
 
 const SESSION: &str = "mcp-session-id";
+
+/// The longest body of a request.
+pub(super) const MOST_BODY: usize = 4 * 1_024 * 1_024;
+
+/// How long the body of a request may take.
+const BODY: Duration = Duration::from_secs(60);
 
 /// The name of the only user, where there is one.
 const SINGLE_USER: &str = "user";
@@ -45,7 +54,12 @@ impl Front {
         }
     }
 
-    pub(super) async fn answer(&self, mut request: Request<Incoming>) -> Response<Answer> {
+    /// The answer to a request. `known` is cancelled once somebody calls who may.
+    pub(super) async fn answer(
+        &self,
+        mut request: Request<Incoming>,
+        known: &CancellationToken,
+    ) -> Response<Answer> {
         if request.uri().path() != PATH {
             return refusal(StatusCode::NOT_FOUND, "Not Found: expected /mcp");
         }
@@ -55,9 +69,9 @@ impl Front {
             response.headers_mut().insert(WWW_AUTHENTICATE, scheme);
             return response;
         };
+        known.cancel();
         request.headers_mut().remove(AUTHORIZATION); // nothing behind this can show it
-        let key = header(request.headers(), SESSION);
-        let (link, guard) = if let Some(key) = &key {
+        let (link, guard) = if let Some(key) = &header(request.headers(), SESSION) {
             let Some(connection) = self.desk.session(key, &principal) else {
                 return refusal(StatusCode::NOT_FOUND, "Not Found: Session not found");
             };
@@ -68,12 +82,11 @@ impl Front {
             (Link::Exchange(exchange), Some(guard))
         };
         request.extensions_mut().insert(link);
-        let response = self.service.handle(request).await;
-        if key.is_none()
-            && let Some(opened) = header(response.headers(), SESSION)
-        {
-            self.desk.bind(&opened, &principal);
-        }
+        let request = match whole(request).await {
+            Ok(request) => request,
+            Err(refused) => return refused,
+        };
+        let response = CALLER.scope(principal, self.service.handle(request)).await;
         response.map(|body| Answer::new(body, guard))
     }
 
@@ -85,6 +98,26 @@ impl Front {
                 let given = headers.get(AUTHORIZATION).and_then(bearer)?;
                 tokens.name_of(given)
             }
+        }
+    }
+}
+
+/// The request with all of its body, which has to come in time.
+async fn whole(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Response<Answer>> {
+    let (parts, body) = request.into_parts();
+    match timeout(BODY, Limited::new(body, MOST_BODY).collect()).await {
+        Ok(Ok(body)) => Ok(Request::from_parts(parts, Full::new(body.to_bytes()))),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let text = "Payload Too Large: expected at most 4 MiB";
+            Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, text))
+        }
+        Ok(Err(_broken)) => {
+            let text = "Bad Request: the body did not arrive";
+            Err(refusal(StatusCode::BAD_REQUEST, text))
+        }
+        Err(_late) => {
+            let text = "Request Timeout: expected all of the body within 60 s";
+            Err(refusal(StatusCode::REQUEST_TIMEOUT, text))
         }
     }
 }

@@ -12,6 +12,7 @@ mod front;
 mod sessions;
 mod tokens;
 
+use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use jobs::CancellationToken;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 pub use config::{Access, HttpConfig};
@@ -34,7 +36,7 @@ use crate::error::McpError;
 use crate::handler::Handler;
 use crate::server::{McpServer, Shared};
 use desk::Desk;
-use front::Front;
+use front::{Front, MOST_BODY};
 use sessions::Sessions;
 
 /// The only path that is served.
@@ -45,6 +47,9 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How long a client may take to send the head of a request, or none.
 const HEAD: Duration = Duration::from_secs(300);
+
+/// How long a connection may take to bring the first request of somebody who may call.
+const STRANGER: Duration = Duration::from_secs(10);
 
 /// How long nobody is accepted after an accept has failed.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -112,14 +117,15 @@ impl HttpServer {
         );
         let front = Arc::new(Front::new(config.access, Arc::clone(&desk), service));
         let connections = GracefulShutdown::new();
+        let places = Arc::new(Semaphore::new(config.max_connections.get()));
         let mut look = config
             .idle_limit
             .map(|limit| tokio::time::interval(limit / 4));
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => serve(stream, &front, &connections, gone.clone()),
+                accepted = accept(&listener, &places) => match accepted {
+                    Ok(client) => serve(client, &front, &connections, gone.clone()),
                     Err(error) => {
                         tracing::warn!(%error, "a client could not be accepted");
                         tokio::time::sleep(PAUSE).await;
@@ -152,19 +158,43 @@ async fn tick(look: &mut Option<tokio::time::Interval>, limit: Option<Duration>)
     }
 }
 
-fn serve(
+/// A connection, and its place among those that there may be at once.
+struct Client {
     stream: TcpStream,
+    place: OwnedSemaphorePermit,
+}
+
+/// The next client, once there is a place.
+async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<Client> {
+    let place = Arc::clone(places).acquire_owned().await;
+    let place = place.map_err(io::Error::other)?;
+    let (stream, _) = listener.accept().await?;
+    Ok(Client { stream, place })
+}
+
+/// Returns if nobody became known in time.
+async fn strange(known: CancellationToken) {
+    if timeout(STRANGER, known.cancelled()).await.is_ok() {
+        std::future::pending::<()>().await;
+    }
+}
+
+fn serve(
+    client: Client,
     front: &Arc<Front>,
     connections: &GracefulShutdown,
     gone: CancellationToken,
 ) {
+    let Client { stream, place } = client;
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection keeps its delay");
     }
     let front = Arc::clone(front);
+    let known = CancellationToken::new();
+    let strange = strange(known.clone());
     let service = service_fn(move |request| {
-        let front = Arc::clone(&front);
-        async move { Ok::<_, std::convert::Infallible>(front.answer(request).await) }
+        let (front, known) = (Arc::clone(&front), known.clone());
+        async move { Ok::<_, std::convert::Infallible>(front.answer(request, &known).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -175,10 +205,12 @@ fn serve(
         tokio::select! {
             biased;
             () = gone.cancelled() => {}
+            () = strange => tracing::debug!("a connection ends that nobody has used who may"),
             ended = connection => if let Err(error) = ended {
                 tracing::debug!(%error, "a connection broke");
             }
         }
+        drop(place);
     });
 }
 
@@ -189,6 +221,7 @@ fn protocol(
     stop: CancellationToken,
 ) -> StreamableHttpServerConfig {
     let mut protocol = StreamableHttpServerConfig::default()
+        .with_max_request_body_bytes(MOST_BODY)
         .with_allowed_origins(&config.allowed_origins)
         .enforce_origin_validation();
     protocol.cancellation_token = stop;
@@ -213,14 +246,18 @@ mod tests {
     use super::*;
     use crate::McpConfig;
 
-    /// A server that waits for the body of a request.
-    async fn half_asked(stop: CancellationToken) -> (JoinHandle<()>, TcpStream) {
+    async fn serving(config: HttpConfig, stop: CancellationToken) -> (JoinHandle<()>, SocketAddr) {
         let registry = LocalJobRegistry::new(Config::default()).expect("a registry");
         let server = McpServer::new(registry, [], McpConfig::default()).expect("a server");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let config = HttpConfig::new(Access::SingleUser);
-        let served = tokio::spawn(server.http(listener, config).expect("loopback").until(stop));
+        let serving = server.http(listener, config).expect("loopback");
+        (tokio::spawn(serving.until(stop)), address)
+    }
+
+    /// A server that waits for the body of a request.
+    async fn half_asked(stop: CancellationToken) -> (JoinHandle<()>, TcpStream) {
+        let (served, address) = serving(HttpConfig::new(Access::SingleUser), stop).await;
         let mut client = TcpStream::connect(address).await.expect("connected");
         let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
             Accept: application/json, text/event-stream\r\nContent-Length: 9\r\n\
@@ -237,6 +274,72 @@ mod tests {
         let mut rest = Vec::new();
         let end = timeout(Duration::from_secs(30), client.read_to_end(&mut rest)).await;
         end.is_ok() // an error would say that it was reset
+    }
+
+    /// The status of the answer to a request that asks for nothing, on a connection that stays.
+    async fn ask(client: &mut TcpStream, header: &str) -> String {
+        let head = format!("GET /mcp HTTP/1.1\r\nHost: localhost\r\n{header}\r\n");
+        client.write_all(head.as_bytes()).await.expect("written");
+        status(client).await
+    }
+
+    async fn status(client: &mut TcpStream) -> String {
+        let mut answer = Vec::new();
+        while !answer.windows(4).any(|end| end == b"\r\n\r\n") {
+            let byte = client.read_u8().await.expect("a head");
+            answer.push(byte);
+        }
+        let head = String::from_utf8(answer).expect("text");
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        let length = length.expect("a length").parse().expect("a number");
+        let mut body = vec![0; length];
+        client.read_exact(&mut body).await.expect("a body");
+        head[9..12].to_owned()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_ends_that_nobody_uses_who_may() {
+        let tokens = Tokens::parse("ann 0123456789abcdef").expect("a token");
+        let config = HttpConfig::new(Access::Tokens(tokens));
+        let (_served, address) = serving(config, CancellationToken::new()).await;
+        let connect = async || TcpStream::connect(address).await.expect("connected");
+        let (mut mute, mut stranger, mut ann) = (connect().await, connect().await, connect().await);
+        assert_eq!(ask(&mut stranger, "").await, "401");
+        let token = "Authorization: Bearer 0123456789abcdef\r\n";
+        assert_eq!(ask(&mut ann, token).await, "406");
+        assert!(is_closed(&mut mute).await);
+        assert!(is_closed(&mut stranger).await);
+        assert_eq!(ask(&mut ann, token).await, "406", "she may stay");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_has_to_come_in_time() {
+        let (_served, mut client) = half_asked(CancellationToken::new()).await;
+        let mut rest = [0; 13];
+        client.read_exact(&mut rest).await.expect("the rest");
+        assert_eq!(&rest, b" Continue\r\n\r\n");
+        assert_eq!(status(&mut client).await, "408");
+    }
+
+    #[tokio::test]
+    async fn another_connection_waits_until_there_is_a_place() {
+        let one = std::num::NonZeroUsize::MIN;
+        let config = HttpConfig::new(Access::SingleUser).with_max_connections(one);
+        let (_served, address) = serving(config, CancellationToken::new()).await;
+        let mut first = TcpStream::connect(address).await.expect("connected");
+        assert_eq!(ask(&mut first, "").await, "406");
+        let mut second = TcpStream::connect(address).await.expect("connected");
+        let head = b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        second.write_all(head).await.expect("written");
+        assert_eq!(ask(&mut first, "").await, "406", "it serves the first");
+        let mut nothing = [0];
+        let waits = second.try_read(&mut nothing).expect_err("no answer");
+        assert_eq!(waits.kind(), io::ErrorKind::WouldBlock);
+        drop(first);
+        let answered = timeout(Duration::from_secs(30), status(&mut second)).await;
+        assert_eq!(answered.expect("a place"), "406");
     }
 
     #[tokio::test]

@@ -15,7 +15,7 @@ use rmcp::transport::streamable_http_server::session::local::{
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionManager};
 use tokio::sync::Mutex;
 
-use super::desk::Desk;
+use super::desk::{Desk, Principal};
 use crate::watch::Watched;
 
 /// The id of a session, as the SDK makes it.
@@ -24,10 +24,17 @@ pub(super) type SessionKey = Arc<str>;
 /// Why there is no session.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
-    #[error("no more than {most} sessions: each has a live job")]
+    #[error("no more than {most} sessions of a user: each has a live job")]
     Full { most: NonZeroUsize },
+    #[error("the request does not say whose it is")]
+    Nobody,
     #[error(transparent)]
     Inner(#[from] LocalSessionManagerError),
+}
+
+tokio::task_local! {
+    /// Whose request is answered. The SDK does not say for whom it makes a session.
+    pub(super) static CALLER: Principal;
 }
 
 /// The sessions.
@@ -35,7 +42,7 @@ pub(super) enum SessionError {
 pub(super) struct Sessions {
     inner: LocalSessionManager,
     desk: Arc<Desk>,
-    /// How many there may be at once. A client that vanishes leaves its session behind.
+    /// How many a user may have at once. A client that vanishes leaves its session behind.
     most: NonZeroUsize,
     /// One is made after the other: two at once would both find the last place.
     making: Mutex<()>,
@@ -67,12 +74,14 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionKey, Self::Transport), Self::Error> {
         let most = self.most;
+        let caller = CALLER.try_with(Arc::clone);
+        let caller = caller.map_err(|_outside| SessionError::Nobody)?;
         let _alone = self.making.lock().await;
-        if !self.desk.make_room(most, self).await {
+        if !self.desk.make_room(&caller, most, self).await {
             return Err(SessionError::Full { most });
         }
         let (key, transport) = self.inner.create_session().await?;
-        let connection = self.desk.open(Arc::clone(&key));
+        let connection = self.desk.open(Arc::clone(&key), caller);
         Ok((key, connection.watch(transport)))
     }
 
