@@ -104,7 +104,6 @@ fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<
         let look = state
             .shares
             .next_expiry()
-            .or(alarm.at())
             .or_else(|| Instant::now().checked_add(lease));
         drop(state);
         let Some(look) = look else {
@@ -122,10 +121,6 @@ fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<
 struct Alarm(Option<(Instant, Pin<Box<Sleep>>)>);
 
 impl Alarm {
-    fn at(&self) -> Option<Instant> {
-        self.0.as_ref().map(|(at, _)| *at)
-    }
-
     fn poll(&mut self, at: Instant, cx: &mut Context<'_>) -> Poll<()> {
         let (_, sleep) = match &mut self.0 {
             Some(set) if set.0 == at => set,

@@ -90,3 +90,41 @@ fn slice(text: &str, from: u64, max: Option<usize>) -> Rendered {
         dropped: 0,
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use jobs::{Caller, Hooks, JobSpec, Outcome, Scope};
+    use tokio::sync::oneshot;
+    use tokio::task::yield_now;
+
+    use super::*;
+    use crate::config::{Config, UnownedAccess};
+    use crate::core::{Access, Core};
+    use crate::start::start;
+
+    /// Invariant 1, where the job ends between the two looks.
+    #[tokio::test]
+    async fn a_job_that_was_looked_at_alive_has_no_final_output_yet() {
+        let core = Core::new(Config::default().with_unowned_access(UnownedAccess::Full));
+        core.controllers.lock().push(("test".into(), Scope::root()));
+        let (end, ended) = oneshot::channel();
+        let spec = JobSpec::new("job", "a job", |_| {
+            Ok(Hooks::from_future(|_stop| async {
+                Outcome::completed().with_output(ended.await.unwrap_or("?"))
+            }))
+        });
+        let id = start(&core, spec).unwrap();
+        let job = core.find(&id, &Caller::Anonymous, Access::Look).unwrap();
+        let alive = job.snapshot();
+        end.send("the end").unwrap();
+        while !job.snapshot().is_terminal() {
+            yield_now().await;
+        }
+        let text = |snapshot: &Snapshot| match look(&job, snapshot).unwrap() {
+            (Source::Final(text), _) => text,
+            (Source::Stream(_), _) => panic!("it has no source"),
+        };
+        assert_eq!(&*text(&alive), "");
+        assert_eq!(&*text(&job.snapshot()), "the end");
+    }
+}

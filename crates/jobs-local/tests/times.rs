@@ -61,6 +61,28 @@ async fn a_lease_runs_out_in_time_after_a_kill_with_a_longer_grace() {
     drop(held);
 }
 
+/// A teardown gives the job up when its own grace is over, however long a kill had left it.
+#[tokio::test(start_paused = true)]
+async fn a_teardown_does_not_wait_for_the_grace_of_a_kill() {
+    let teardown = Duration::from_secs(3);
+    let config = Config::default()
+        .with_teardown_grace(teardown)
+        .with_stop_grace(Some(GRACE));
+    let jobs = LocalJobRegistry::new(config).unwrap();
+    let _controller = jobs.controller("test", &Scope::root()).unwrap();
+    let owner = jobs.owner("s".into(), Scope::root());
+    let caller = owner.caller();
+    let (_end, never) = oneshot::channel();
+    let id = jobs.start(work(never).with_owner(&owner)).await.unwrap();
+    let kill = jobs.kill(&id, &caller, KilledBy::User, None).await;
+    let _ = kill.unwrap().commit();
+    // The driver waits for the end of the long grace by now.
+    tokio::time::sleep(LEASE).await;
+    let from = tokio::time::Instant::now();
+    owner.close().await;
+    assert_eq!(from.elapsed(), teardown);
+}
+
 /// Polls the stream from within the wake-up.
 struct Inline {
     reporter: Mutex<Completions>,

@@ -125,6 +125,8 @@ proptest! {
         let notice = Notice { id: &id, kind: "bash", label: &label, status_line: &status };
         let (whole, fitted) = (notice.text(None), notice.text(Some(cap)));
         prop_assert!(fitted.len() <= cap.get());
+        prop_assert_eq!(&notice.text(NonZeroUsize::new(whole.len())), &whole);
+        prop_assert_ne!(&notice.text(NonZeroUsize::new(whole.len() - 1)), &whole);
         if whole.len() <= cap.get() {
             prop_assert_eq!(fitted, whole);
         } else if let Some(kept) = fitted.strip_suffix("\nDone; job_output.") {
@@ -195,6 +197,31 @@ proptest! {
         prop_assert_eq!(kept.is_cut(), retained.omitted > 0);
         prop_assert_eq!(retained.text, expected);
     }
+}
+
+#[test]
+fn the_summary_of_a_notice_sees_that_wide_characters_are_cut() {
+    for width in [SUMMARY_CHARS, SUMMARY_CHARS + 1] {
+        let notice = Notice {
+            id: "bash-1",
+            kind: "",
+            label: &"😀".repeat(width - 2),
+            status_line: "",
+        };
+        let line = format!(" {} ", notice.label);
+        assert_eq!(notice.summary(), summary(&line));
+        assert_eq!(notice.summary().ends_with('…'), width > SUMMARY_CHARS);
+    }
+}
+
+#[test]
+fn a_push_says_whether_the_stream_is_cut_by_now() {
+    let mut kept = Retention::head_tail(1, 2);
+    assert_eq!(kept.push(b""), Pushed::Kept);
+    assert_eq!(kept.push(b"abc"), Pushed::Kept);
+    assert_eq!(kept.push(b"d"), Pushed::Cut);
+    assert_eq!(kept.push(b""), Pushed::Kept, "nothing came");
+    assert_eq!(kept.push(b"e"), Pushed::Cut);
 }
 
 /// Invariant 5, with three orders of magnitude to spare: looking at the whole content once per

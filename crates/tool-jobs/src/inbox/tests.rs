@@ -163,3 +163,14 @@ fn budgets_of_gone_attachments_are_forgotten() {
     }
     assert!(format!("{inbox:?}").matches("WakeBudget").count() <= 2);
 }
+
+#[test]
+fn an_inbox_shows_its_state() {
+    let inbox = Inbox::new();
+    inbox.send_user("hello");
+    let shown = format!("{inbox:?}");
+    assert!(
+        shown.contains("Woken") && shown.contains("hello"),
+        "{shown}"
+    );
+}
