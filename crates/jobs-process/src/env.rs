@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 
 use memchr::memmem;
@@ -111,8 +112,14 @@ impl EnvRules {
 }
 
 /// The part of the environment that is the same for every job, in order of names.
-#[derive(Debug)]
 pub(crate) struct BaseEnv(Vec<(OsString, OsString)>);
+
+/// Says how many there are: their values are nobody's business.
+impl fmt::Debug for BaseEnv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BaseEnv({} variables)", self.0.len())
+    }
+}
 
 impl BaseEnv {
     /// The environment of one job, in order of names.
@@ -229,6 +236,15 @@ mod tests {
         ] {
             assert!(inherits("URL", value), "{value}");
         }
+    }
+
+    #[test]
+    fn values_are_not_shown() {
+        let host = [("ALLOWED_TOKEN".into(), "hush".into())];
+        let rules = EnvRules::new().with_allowed("ALLOWED_TOKEN");
+        let base = rules.base(host.into_iter());
+        assert!(base.with(&[], "c").iter().any(|(_, value)| value == "hush"));
+        assert!(!format!("{base:?}").contains("hush"));
     }
 
     #[test]

@@ -59,8 +59,10 @@ pub enum ProcessError {
         /// Why.
         source: std::io::Error,
     },
-    /// Pipes or descriptors ran out.
-    #[error("cannot set up a process; free descriptors or raise their limit, then try again")]
+    /// Pipes or descriptors ran out, or `/dev/null` cannot be opened.
+    #[error(
+        "cannot set up a process; see the cause: free descriptors or raise their limit, then try again"
+    )]
     Setup {
         /// Why.
         source: std::io::Error,

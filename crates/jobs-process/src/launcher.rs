@@ -11,7 +11,7 @@ pub struct Launch {
     pub argv: Vec<OsString>,
     /// The whole environment, in order of names.
     pub env: Vec<(OsString, OsString)>,
-    /// An absolute working directory that exists.
+    /// An absolute working directory that exists; what a launcher returns has to be absolute too.
     pub cwd: PathBuf,
 }
 

@@ -41,15 +41,8 @@ pub(crate) fn prepare(
     let cwd = working_directory(command.cwd.as_deref())?;
     let cookie = random_name();
     let (argv, script) = arguments(config, spill, &command.program)?;
-    for (name, value) in &command.env {
-        if name.is_empty() || name.as_bytes().contains(&b'=') {
-            let name = name.to_string_lossy().into_owned();
-            return Err(ProcessError::VariableName { name });
-        }
-        nul(|| "variable name".to_owned(), name)?;
-        nul(|| format!("variable {}", name.to_string_lossy()), value)?;
-    }
     check_arguments(&argv)?;
+    check_variables(&command.env)?;
     let env = base.with(&command.env, &cookie);
     let mut launch = config
         .launcher
@@ -58,6 +51,14 @@ pub(crate) fn prepare(
             reason: veto.to_string(),
         })?;
     check_arguments(&launch.argv)?;
+    check_variables(&launch.env)?;
+    nul(|| "working directory".to_owned(), launch.cwd.as_os_str())?;
+    if launch.cwd.is_relative() {
+        return Err(ProcessError::WorkingDirectory {
+            path: launch.cwd,
+            got: "a relative path from the launcher".to_owned(),
+        });
+    }
     launch.env.retain(|(name, _)| name != COOKIE);
     launch.env.push((COOKIE.into(), cookie.clone().into()));
     let task = match find(&launch) {
@@ -103,19 +104,25 @@ fn arguments(
 
 fn working_directory(given: Option<&Path>) -> Result<PathBuf, ProcessError> {
     let path = given.unwrap_or(Path::new("."));
+    nul(|| "working directory".to_owned(), path.as_os_str())?;
     let fail = |got: String| ProcessError::WorkingDirectory {
         path: path.to_owned(),
         got,
     };
-    if given.is_none() {
-        return std::env::current_dir().map_err(|error| fail(error.to_string()));
-    }
-    nul(|| "working directory".to_owned(), path.as_os_str())?;
-    let absolute = std::path::absolute(path).map_err(|error| fail(error.to_string()))?;
-    match absolute.metadata() {
-        Ok(found) if !found.is_dir() => return Err(fail("something that is no directory".into())),
-        Ok(_) => {}
-        Err(error) => return Err(fail(error.to_string())),
+    let absolute = match given {
+        Some(path) => std::path::absolute(path),
+        None => std::env::current_dir(),
+    };
+    let absolute = absolute.map_err(|error| fail(error.to_string()))?;
+    // Where this process is, is a directory.
+    if given.is_some() {
+        match absolute.metadata() {
+            Ok(found) if !found.is_dir() => {
+                return Err(fail("something that is no directory".into()));
+            }
+            Ok(_) => {}
+            Err(error) => return Err(fail(error.to_string())),
+        }
     }
     access(&absolute, Access::EXEC_OK).map_err(|error| fail(error.to_string()))?;
     Ok(absolute)
@@ -127,6 +134,18 @@ fn check_arguments(argv: &[OsString]) -> Result<(), ProcessError> {
     }
     for (index, argument) in argv.iter().enumerate() {
         nul(|| format!("argument {index}"), argument)?;
+    }
+    Ok(())
+}
+
+fn check_variables(variables: &[(OsString, OsString)]) -> Result<(), ProcessError> {
+    for (name, value) in variables {
+        if name.is_empty() || name.as_bytes().contains(&b'=') {
+            let name = name.to_string_lossy().into_owned();
+            return Err(ProcessError::VariableName { name });
+        }
+        nul(|| "variable name".to_owned(), name)?;
+        nul(|| format!("variable {}", name.to_string_lossy()), value)?;
     }
     Ok(())
 }

@@ -57,7 +57,7 @@ struct Inner {
 impl ProcessRunner {
     /// Looks which rung of the containment ladder this host offers; says once, through `tracing`,
     /// when it is not the one that the configuration allows. Sweeps output that dead processes
-    /// left in the spill directory.
+    /// left in the spill directory. Reads the environment that jobs inherit.
     ///
     /// # Errors
     ///

@@ -168,7 +168,13 @@ impl Members {
         let eldest = self.eldest;
         let start = || scan::read(eldest).map_or(0, |eldest| eldest.start);
         self.since.get_or_insert_with(start);
-        Ok(self.find_among(&scan::table()?))
+        let table = scan::table()?;
+        // Or it would grow with every process that the machine runs.
+        if self.foreign.len() > 2 * table.len() {
+            let here: HashSet<_> = table.iter().map(Proc::identity).collect();
+            self.foreign.retain(|identity| here.contains(identity));
+        }
+        Ok(self.find_among(&table))
     }
 
     fn find_among(&mut self, table: &[Proc]) -> Vec<Proc> {

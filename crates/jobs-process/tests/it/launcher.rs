@@ -47,6 +47,59 @@ fn a_launcher_stands_between_command_and_process() {
     });
 }
 
+#[derive(Debug)]
+struct Changing(fn(&mut Launch));
+
+impl Launcher for Changing {
+    fn launch(&self, mut launch: Launch) -> Result<Launch, Veto> {
+        self.0(&mut launch);
+        Ok(launch)
+    }
+}
+
+#[test]
+fn what_a_launcher_returns_is_checked() {
+    let nul = "expected text without NUL bytes, got one at byte 1; remove it";
+    let cases: [(fn(&mut Launch), String); 6] = [
+        (
+            |launch| launch.env = vec![("PATH".into(), "a\0b".into())],
+            format!("invalid variable PATH: {nul}"),
+        ),
+        (
+            |launch| launch.env = vec![("a\0b".into(), "".into())],
+            format!("invalid variable name: {nul}"),
+        ),
+        (
+            |launch| launch.env = vec![("A=B".into(), "".into())],
+            "invalid variable name \"A=B\": expected a non-empty name without '='".to_owned(),
+        ),
+        (
+            |launch| launch.argv[0] = "a\0b".into(),
+            format!("invalid argument 0: {nul}"),
+        ),
+        (
+            |launch| launch.cwd = "a\0b".into(),
+            format!("invalid working directory: {nul}"),
+        ),
+        (
+            |launch| launch.cwd = "src".into(),
+            "invalid working directory src: expected an accessible directory, \
+             got a relative path from the launcher"
+                .to_owned(),
+        ),
+    ];
+    run(async {
+        for (change, expected) in cases {
+            let bench = Bench::with(Containment::Sweep, |config| {
+                config.with_launcher(Arc::new(Changing(change)))
+            });
+            let refused = bench.start(JobCommand::argv(["no-such-program"]));
+            let refused = refused.err().expect("nothing is started");
+            assert_eq!(refused.to_string(), expected);
+        }
+    });
+}
+
 #[test]
 fn bubblewrap_holds_a_command_and_ends_with_it() {
     if !is_in_path("bwrap") {
