@@ -25,7 +25,7 @@ pub(crate) struct HttpSettings {
     allowed_hosts: Vec<String>,
     allowed_origins: Vec<String>,
     idle_limit_ms: Option<u64>,
-    max_sessions: NonZeroUsize,
+    max_sessions_per_user: NonZeroUsize,
     max_connections: NonZeroUsize,
 }
 
@@ -92,7 +92,7 @@ impl HttpSettings {
             .with_allowed_hosts(self.allowed_hosts)
             .with_allowed_origins(self.allowed_origins)
             .with_idle_limit(self.idle_limit_ms.map(Duration::from_millis))
-            .with_max_sessions(self.max_sessions)
+            .with_max_sessions_per_user(self.max_sessions_per_user)
             .with_max_connections(self.max_connections);
         let bound = TcpListener::bind(&self.address).await;
         let listener = bound.map_err(|source| HttpError::Listen {

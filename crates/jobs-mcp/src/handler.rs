@@ -89,7 +89,7 @@ impl Handler {
             notices.block
         });
         receipts.retain(|receipt| !receipt.is_none());
-        // The SDK drops the answer to a cancelled request. What carries nothing needs no watching.
+        // Nobody wants the answer to a cancelled request. What carries nothing needs no watching.
         if context.ct.is_cancelled() || receipts.is_empty() {
             drop(pending);
         } else {

@@ -115,7 +115,7 @@ pub(crate) const MCP: &[Row] = &[
     row("http.allowedHosts", "http-allow-host", Kind::List, "", "A name under which clients reach the server [default: this machine's own; any, at other addresses]"),
     row("http.allowedOrigins", "http-allow-origin", Kind::List, "", "A web page that may call, as https://host:port"),
     row("http.idleLimitMs", "http-idle-limit-ms", Kind::Number, "86400000", "How long an owner without live jobs is kept after its last request"),
-    row("http.maxSessions", "http-max-sessions", Kind::Number, "1000", "How many sessions a user may have at once; an idle one ends for another"),
+    row("http.maxSessionsPerUser", "http-max-sessions-per-user", Kind::Number, "1000", "How many sessions a user may have at once; an idle one ends for another"),
     row("http.maxConnections", "http-max-connections", Kind::Number, "512", "How many connections there may be at once; others wait"),
 ];
 

@@ -325,7 +325,12 @@ fn an_owner_that_is_idle_ends_unless_it_has_a_live_job() {
 
 #[test]
 fn clients_that_vanish_do_not_fill_the_server_with_sessions() {
-    let arguments = ["--http-access", "single-user", "--http-max-sessions", "10"];
+    let arguments = [
+        "--http-access",
+        "single-user",
+        "--http-max-sessions-per-user",
+        "10",
+    ];
     let server = Server::with(&arguments, &[]);
     let busy = Session::open(&server, None, "2025-06-18");
     let process = busy.start_lasting();
@@ -343,7 +348,7 @@ fn clients_that_vanish_do_not_fill_the_server_with_sessions() {
 fn the_sessions_of_a_user_leave_those_of_others_alone() {
     let tokens = format!("ann {ANN}\nbob {BOB}\n");
     let variables = [("AGENT_JOBS_HTTP_TOKENS", &*tokens)];
-    let server = Server::with(&["--http-max-sessions", "2"], &variables);
+    let server = Server::with(&["--http-max-sessions-per-user", "2"], &variables);
     let ann = Session::open(&server, Some(ANN), "2025-06-18");
     let bobs = [(); 3].map(|()| Session::open(&server, Some(BOB), "2025-06-18"));
     let found = bobs

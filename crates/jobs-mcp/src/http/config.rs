@@ -25,15 +25,19 @@ pub struct HttpConfig {
     pub(super) allowed_hosts: Vec<String>,
     pub(super) allowed_origins: Vec<String>,
     pub(super) idle_limit: Option<Duration>,
-    pub(super) max_sessions: NonZeroUsize,
+    pub(super) max_sessions_per_user: NonZeroUsize,
     pub(super) max_connections: NonZeroUsize,
+    /// How long a connection may take to bring the first request of somebody who may call.
+    pub(super) stranger_timeout: Duration,
+    /// How long the body of a request may take.
+    pub(super) body_timeout: Duration,
 }
 
 impl HttpConfig {
     /// The defaults.
     #[must_use]
     pub fn new(access: Access) -> Self {
-        const MAX_SESSIONS: NonZeroUsize = NonZeroUsize::new(1_000).expect("not zero");
+        const MAX_SESSIONS_PER_USER: NonZeroUsize = NonZeroUsize::new(1_000).expect("not zero");
         /// A process may as a rule have 1,024 files open, and jobs need some.
         const MAX_CONNECTIONS: NonZeroUsize = NonZeroUsize::new(512).expect("not zero");
         Self {
@@ -41,8 +45,10 @@ impl HttpConfig {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             idle_limit: Some(Duration::from_secs(24 * 60 * 60)),
-            max_sessions: MAX_SESSIONS,
+            max_sessions_per_user: MAX_SESSIONS_PER_USER,
             max_connections: MAX_CONNECTIONS,
+            stranger_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(60),
         }
     }
 
@@ -72,8 +78,8 @@ impl HttpConfig {
     /// How many sessions a user may have at once (1,000). For another, the one of theirs that was
     /// silent for longest, and has no live job, ends.
     #[must_use]
-    pub fn with_max_sessions(mut self, count: NonZeroUsize) -> Self {
-        self.max_sessions = count;
+    pub fn with_max_sessions_per_user(mut self, count: NonZeroUsize) -> Self {
+        self.max_sessions_per_user = count;
         self
     }
 

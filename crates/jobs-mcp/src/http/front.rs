@@ -26,10 +26,7 @@ use crate::link::Link;
 const SESSION: &str = "mcp-session-id";
 
 /// The longest body of a request.
-pub(super) const MOST_BODY: usize = 4 * 1_024 * 1_024;
-
-/// How long the body of a request may take.
-const BODY: Duration = Duration::from_secs(60);
+pub(super) const MAX_BODY_BYTES: usize = 4 * 1_024 * 1_024;
 
 /// The name of the only user, where there is one.
 const SINGLE_USER: &str = "user";
@@ -37,6 +34,7 @@ const SINGLE_USER: &str = "user";
 /// Answers every request.
 pub(super) struct Front {
     access: Access,
+    body_timeout: Duration,
     desk: Arc<Desk>,
     service: StreamableHttpService<Handler, Sessions>,
 }
@@ -44,11 +42,13 @@ pub(super) struct Front {
 impl Front {
     pub(super) fn new(
         access: Access,
+        body_timeout: Duration,
         desk: Arc<Desk>,
         service: StreamableHttpService<Handler, Sessions>,
     ) -> Self {
         Self {
             access,
+            body_timeout,
             desk,
             service,
         }
@@ -82,7 +82,7 @@ impl Front {
             (Link::Exchange(exchange), Some(guard))
         };
         request.extensions_mut().insert(link);
-        let request = match whole(request).await {
+        let request = match whole(request, self.body_timeout).await {
             Ok(request) => request,
             Err(refused) => return refused,
         };
@@ -103,9 +103,12 @@ impl Front {
 }
 
 /// The request with all of its body, which has to come in time.
-async fn whole(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Response<Answer>> {
+async fn whole(
+    request: Request<Incoming>,
+    limit: Duration,
+) -> Result<Request<Full<Bytes>>, Response<Answer>> {
     let (parts, body) = request.into_parts();
-    match timeout(BODY, Limited::new(body, MOST_BODY).collect()).await {
+    match timeout(limit, Limited::new(body, MAX_BODY_BYTES).collect()).await {
         Ok(Ok(body)) => Ok(Request::from_parts(parts, Full::new(body.to_bytes()))),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let text = "Payload Too Large: expected at most 4 MiB";
@@ -116,7 +119,7 @@ async fn whole(request: Request<Incoming>) -> Result<Request<Full<Bytes>>, Respo
             Err(refusal(StatusCode::BAD_REQUEST, text))
         }
         Err(_late) => {
-            let text = "Request Timeout: expected all of the body within 60 s";
+            let text = "Request Timeout: expected the whole body sooner";
             Err(refusal(StatusCode::REQUEST_TIMEOUT, text))
         }
     }

@@ -14,6 +14,7 @@ mod tokens;
 
 use std::io;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,7 +37,7 @@ use crate::error::McpError;
 use crate::handler::Handler;
 use crate::server::{McpServer, Shared};
 use desk::Desk;
-use front::{Front, MOST_BODY};
+use front::{Front, MAX_BODY_BYTES};
 use sessions::Sessions;
 
 /// The only path that is served.
@@ -46,10 +47,7 @@ pub(crate) const PATH: &str = "/mcp";
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// How long a client may take to send the head of a request, or none.
-const HEAD: Duration = Duration::from_secs(300);
-
-/// How long a connection may take to bring the first request of somebody who may call.
-const STRANGER: Duration = Duration::from_secs(10);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long nobody is accepted after an accept has failed.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -105,7 +103,10 @@ impl HttpServer {
             config,
         } = self;
         let desk = Arc::new(Desk::new(Arc::clone(&shared)));
-        let sessions = Arc::new(Sessions::new(Arc::clone(&desk), config.max_sessions));
+        let sessions = Arc::new(Sessions::new(
+            Arc::clone(&desk),
+            config.max_sessions_per_user,
+        ));
         // Both are cancelled when this future is dropped, too: what they end holds the owners.
         let (over, gone) = (stop.child_token(), CancellationToken::new());
         let _dropped = [&over, &gone].map(|token| token.clone().drop_guard());
@@ -115,17 +116,27 @@ impl HttpServer {
             Arc::clone(&sessions),
             protocol,
         );
-        let front = Arc::new(Front::new(config.access, Arc::clone(&desk), service));
+        let front = Front::new(
+            config.access,
+            config.body_timeout,
+            Arc::clone(&desk),
+            service,
+        );
+        let front = Arc::new(front);
         let connections = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(config.max_connections.get()));
+        let mut permits = Permits::new(config.max_connections);
         let mut look = config
             .idle_limit
             .map(|limit| tokio::time::interval(limit / 4));
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
-                accepted = accept(&listener, &places) => match accepted {
-                    Ok(client) => serve(client, &front, &connections, gone.clone()),
+                accepted = accept(&listener, &mut permits) => match accepted {
+                    Ok(client) => {
+                        let known = CancellationToken::new();
+                        let stranger = stranger_timeout(config.stranger_timeout, known.clone());
+                        serve(client, &front, known, stranger, &connections, gone.clone());
+                    }
                     Err(error) => {
                         tracing::warn!(%error, "a client could not be accepted");
                         tokio::time::sleep(PAUSE).await;
@@ -158,23 +169,52 @@ async fn tick(look: &mut Option<tokio::time::Interval>, limit: Option<Duration>)
     }
 }
 
+/// How many connections there may be at once.
+struct Permits {
+    semaphore: Arc<Semaphore>,
+    /// That there are as many as there may be was said, and has not changed since.
+    said: bool,
+}
+
+impl Permits {
+    fn new(most: NonZeroUsize) -> Self {
+        let most = most.get().min(Semaphore::MAX_PERMITS);
+        Self {
+            semaphore: Arc::new(Semaphore::new(most)),
+            said: false,
+        }
+    }
+
+    /// Waits for the place of another connection.
+    async fn next(&mut self) -> io::Result<OwnedSemaphorePermit> {
+        if let Ok(permit) = Arc::clone(&self.semaphore).try_acquire_owned() {
+            self.said = false;
+            return Ok(permit);
+        }
+        if !std::mem::replace(&mut self.said, true) {
+            tracing::warn!("there are as many connections as there may be; others wait");
+        }
+        let permit = Arc::clone(&self.semaphore).acquire_owned().await;
+        permit.map_err(io::Error::other)
+    }
+}
+
 /// A connection, and its place among those that there may be at once.
 struct Client {
     stream: TcpStream,
-    place: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
 }
 
 /// The next client, once there is a place.
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<Client> {
-    let place = Arc::clone(places).acquire_owned().await;
-    let place = place.map_err(io::Error::other)?;
+async fn accept(listener: &TcpListener, permits: &mut Permits) -> io::Result<Client> {
+    let permit = permits.next().await?;
     let (stream, _) = listener.accept().await?;
-    Ok(Client { stream, place })
+    Ok(Client { stream, permit })
 }
 
 /// Returns if nobody became known in time.
-async fn strange(known: CancellationToken) {
-    if timeout(STRANGER, known.cancelled()).await.is_ok() {
+async fn stranger_timeout(limit: Duration, known: CancellationToken) {
+    if timeout(limit, known.cancelled()).await.is_ok() {
         std::future::pending::<()>().await;
     }
 }
@@ -182,35 +222,35 @@ async fn strange(known: CancellationToken) {
 fn serve(
     client: Client,
     front: &Arc<Front>,
+    known: CancellationToken,
+    stranger: impl Future<Output = ()> + Send + 'static,
     connections: &GracefulShutdown,
     gone: CancellationToken,
 ) {
-    let Client { stream, place } = client;
+    let Client { stream, permit } = client;
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection keeps its delay");
     }
     let front = Arc::clone(front);
-    let known = CancellationToken::new();
-    let strange = strange(known.clone());
     let service = service_fn(move |request| {
         let (front, known) = (Arc::clone(&front), known.clone());
         async move { Ok::<_, std::convert::Infallible>(front.answer(request, &known).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(HEAD_TIMEOUT)
         .serve_connection(TokioIo::new(stream), service);
     let connection = connections.watch(connection);
     tokio::spawn(async move {
         tokio::select! {
             biased;
             () = gone.cancelled() => {}
-            () = strange => tracing::debug!("a connection ends that nobody has used who may"),
+            () = stranger => tracing::debug!("a connection ends that nobody has used who may"),
             ended = connection => if let Err(error) = ended {
                 tracing::debug!(%error, "a connection broke");
             }
         }
-        drop(place);
+        drop(permit);
     });
 }
 
@@ -221,7 +261,7 @@ fn protocol(
     stop: CancellationToken,
 ) -> StreamableHttpServerConfig {
     let mut protocol = StreamableHttpServerConfig::default()
-        .with_max_request_body_bytes(MOST_BODY)
+        .with_max_request_body_bytes(MAX_BODY_BYTES)
         .with_allowed_origins(&config.allowed_origins)
         .enforce_origin_validation();
     protocol.cancellation_token = stop;
@@ -246,6 +286,8 @@ mod tests {
     use super::*;
     use crate::McpConfig;
 
+    const LONG: Duration = Duration::from_secs(3_600);
+
     async fn serving(config: HttpConfig, stop: CancellationToken) -> (JoinHandle<()>, SocketAddr) {
         let registry = LocalJobRegistry::new(Config::default()).expect("a registry");
         let server = McpServer::new(registry, [], McpConfig::default()).expect("a server");
@@ -256,8 +298,13 @@ mod tests {
     }
 
     /// A server that waits for the body of a request.
-    async fn half_asked(stop: CancellationToken) -> (JoinHandle<()>, TcpStream) {
-        let (served, address) = serving(HttpConfig::new(Access::SingleUser), stop).await;
+    async fn half_asked(
+        body_timeout: Duration,
+        stop: CancellationToken,
+    ) -> (JoinHandle<()>, TcpStream) {
+        let mut config = HttpConfig::new(Access::SingleUser);
+        config.body_timeout = body_timeout;
+        let (served, address) = serving(config, stop).await;
         let mut client = TcpStream::connect(address).await.expect("connected");
         let head = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
             Accept: application/json, text/event-stream\r\nContent-Length: 9\r\n\
@@ -299,10 +346,11 @@ mod tests {
         head[9..12].to_owned()
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_connection_ends_that_nobody_uses_who_may() {
         let tokens = Tokens::parse("ann 0123456789abcdef").expect("a token");
-        let config = HttpConfig::new(Access::Tokens(tokens));
+        let mut config = HttpConfig::new(Access::Tokens(tokens));
+        config.stranger_timeout = Duration::from_secs(2);
         let (_served, address) = serving(config, CancellationToken::new()).await;
         let connect = async || TcpStream::connect(address).await.expect("connected");
         let (mut mute, mut stranger, mut ann) = (connect().await, connect().await, connect().await);
@@ -314,9 +362,10 @@ mod tests {
         assert_eq!(ask(&mut ann, token).await, "406", "she may stay");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_body_has_to_come_in_time() {
-        let (_served, mut client) = half_asked(CancellationToken::new()).await;
+        let (_served, mut client) =
+            half_asked(Duration::from_millis(200), CancellationToken::new()).await;
         let mut rest = [0; 13];
         client.read_exact(&mut rest).await.expect("the rest");
         assert_eq!(&rest, b" Continue\r\n\r\n");
@@ -325,7 +374,7 @@ mod tests {
 
     #[tokio::test]
     async fn another_connection_waits_until_there_is_a_place() {
-        let one = std::num::NonZeroUsize::MIN;
+        let one = NonZeroUsize::MIN;
         let config = HttpConfig::new(Access::SingleUser).with_max_connections(one);
         let (_served, address) = serving(config, CancellationToken::new()).await;
         let mut first = TcpStream::connect(address).await.expect("connected");
@@ -345,7 +394,7 @@ mod tests {
     #[tokio::test]
     async fn no_connection_outlives_the_end() {
         let stop = CancellationToken::new();
-        let (served, mut client) = half_asked(stop.clone()).await;
+        let (served, mut client) = half_asked(LONG, stop.clone()).await;
         stop.cancel();
         served.await.expect("an end");
         assert!(is_closed(&mut client).await);
@@ -353,7 +402,7 @@ mod tests {
 
     #[tokio::test]
     async fn no_connection_outlives_the_dropped_future() {
-        let (served, mut client) = half_asked(CancellationToken::new()).await;
+        let (served, mut client) = half_asked(LONG, CancellationToken::new()).await;
         served.abort();
         assert!(is_closed(&mut client).await);
     }
