@@ -34,6 +34,32 @@ fn a_full_log_keeps_the_last_bytes_and_counts_the_rest() {
 }
 
 #[test]
+fn a_read_says_that_something_is_gone_only_where_it_is() {
+    let log = log(10);
+    let reader = log.reader();
+    for (push, lost) in [("0123456789", 0), ("abc", 3)] {
+        log.push(Stream::Stdout, push.as_bytes());
+        let read = reader.read(0, None).unwrap();
+        assert_eq!((read.dropped, reader.kept_bytes()), (lost, 10));
+        let says = read.text.contains("dropped from memory");
+        assert_eq!(says, lost > 0, "{}", read.text);
+    }
+}
+
+#[test]
+fn a_log_that_is_dropped_is_closed() {
+    let log = log(10);
+    let reader = log.reader();
+    log.push(Stream::Stdout, b"a\xc3");
+    assert_eq!(reader.read(0, None).unwrap().text, "a");
+    for shown in [format!("{log:?}"), format!("{reader:?}")] {
+        assert!(shown.contains("closed: false"), "{shown}");
+    }
+    drop(log);
+    assert_eq!(reader.read(0, None).unwrap().text, "a\u{fffd}");
+}
+
+#[test]
 fn a_push_larger_than_the_budget_keeps_its_end() {
     let log = log(100);
     log.push(Stream::Stdout, "é".repeat(1000).as_bytes());
