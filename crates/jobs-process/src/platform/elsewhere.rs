@@ -63,6 +63,10 @@ impl Child {
         match self.0 {}
     }
 
+    pub(crate) fn send(&self, _signal: Signal) {
+        match self.0 {}
+    }
+
     pub(crate) fn peek(&self) -> Option<Exit> {
         match self.0 {}
     }

@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 
 use super::sweep::Sweep;
 use super::{Event, Origin, start_leader};
-use crate::platform::{Child, Exit};
+use crate::platform::{Child, Exit, Signal};
 
 /// A tree whose leader is our own child.
 #[derive(Debug)]
@@ -78,11 +78,22 @@ impl Swept {
         if self.ended.is_none() {
             self.ended_first = self.leader.peek();
         }
+        self.hold_leader();
         self.asking = Some(self.sweep.terminate());
     }
 
     pub(crate) fn kill(&mut self) {
+        self.hold_leader();
         self.sweep.hunt();
+    }
+
+    /// Stops the leader before the others are looked for. One that starts sessions without end would
+    /// keep ahead of the looks, and each session takes a share of the processor from them. It goes
+    /// on, or ends, with the others.
+    fn hold_leader(&self) {
+        if self.ended.is_none() {
+            self.leader.send(Signal::STOP);
+        }
     }
 
     pub(crate) async fn survivors(&self) -> Vec<i32> {

@@ -142,6 +142,11 @@ impl Child {
         }
     }
 
+    /// Sends it a signal. One that has ended does not mind.
+    pub(crate) fn send(&self, signal: Signal) {
+        let _ = pidfd_send_signal(&self.0.get_ref().pidfd, signal);
+    }
+
     /// How it ended, if it has; it stays pinned.
     pub(crate) fn peek(&self) -> Option<Exit> {
         wait(&self.0.get_ref().pidfd, WaitIdOptions::NOWAIT)
