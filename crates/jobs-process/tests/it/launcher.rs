@@ -47,8 +47,10 @@ fn a_launcher_stands_between_command_and_process() {
     });
 }
 
+type Change = fn(&mut Launch);
+
 #[derive(Debug)]
-struct Changing(fn(&mut Launch));
+struct Changing(Change);
 
 impl Launcher for Changing {
     fn launch(&self, mut launch: Launch) -> Result<Launch, Veto> {
@@ -60,7 +62,7 @@ impl Launcher for Changing {
 #[test]
 fn what_a_launcher_returns_is_checked() {
     let nul = "expected text without NUL bytes, got one at byte 1; remove it";
-    let cases: [(fn(&mut Launch), String); 6] = [
+    let cases: [(Change, String); 6] = [
         (
             |launch| launch.env = vec![("PATH".into(), "a\0b".into())],
             format!("invalid variable PATH: {nul}"),
