@@ -201,7 +201,7 @@ proptest! {
 
 #[test]
 fn the_summary_of_a_notice_sees_that_wide_characters_are_cut() {
-    for width in [SUMMARY_CHARS, SUMMARY_CHARS + 1] {
+    for width in SUMMARY_CHARS..=SUMMARY_CHARS + 2 {
         let notice = Notice {
             id: "bash-1",
             kind: "",
