@@ -4,13 +4,16 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::env::Environment;
+use crate::error::ProcessError;
+
 /// What is about to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
     /// Program and arguments; never empty when it is handed to a launcher.
     pub argv: Vec<OsString>,
-    /// The whole environment, in order of names.
-    pub env: Vec<(OsString, OsString)>,
+    /// The whole environment.
+    pub env: Environment,
     /// An absolute working directory that exists; what a launcher returns has to be absolute too.
     pub cwd: PathBuf,
 }
@@ -19,6 +22,13 @@ pub struct Launch {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Veto(pub String);
+
+/// For a launcher that sets a variable which no environment can hold.
+impl From<ProcessError> for Veto {
+    fn from(error: ProcessError) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// Maps a command to the command that is really run: inside a sandbox, a container, another host.
 ///
@@ -55,11 +65,11 @@ impl Launcher for Direct {
 /// # Examples
 ///
 /// ```
-/// use jobs_process::{Bwrap, Launch, Launcher, Network};
+/// use jobs_process::{Bwrap, Environment, Launch, Launcher, Network};
 ///
 /// let launch = Launch {
 ///     argv: vec!["bash".into(), "-c".into(), "make".into()],
-///     env: vec![],
+///     env: Environment::new(),
 ///     cwd: "/src".into(),
 /// };
 /// let wrapped = Bwrap::new(Network::Isolated).launch(launch)?;

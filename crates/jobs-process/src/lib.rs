@@ -43,7 +43,7 @@ mod wire;
 pub use command::{JobCommand, Streams};
 pub use config::{OnLeaderExit, ProcessConfig};
 pub use ending::Facts;
-pub use env::EnvRules;
+pub use env::{EnvRules, Environment};
 pub use error::ProcessError;
 pub use launcher::{Bwrap, Direct, Launch, Launcher, Network, Veto};
 pub use runner::{KIND, ProcessRunner};

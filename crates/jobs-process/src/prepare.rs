@@ -9,7 +9,7 @@ use rustix::fs::{Access, access};
 
 use crate::command::{JobCommand, Program};
 use crate::config::ProcessConfig;
-use crate::env::{BaseEnv, COOKIE};
+use crate::env::{COOKIE, Environment};
 use crate::error::ProcessError;
 use crate::launcher::Launch;
 use crate::platform::random;
@@ -34,7 +34,7 @@ pub(crate) struct Prepared {
 /// Everything that can be seen to be wrong before anything is started.
 pub(crate) fn prepare(
     config: &ProcessConfig,
-    base: &BaseEnv,
+    base: &Environment,
     spill: &SpillDirectory,
     command: &JobCommand,
 ) -> Result<Prepared, ProcessError> {
@@ -42,8 +42,11 @@ pub(crate) fn prepare(
     let cookie = random_name();
     let (argv, script) = arguments(config, spill, &command.program)?;
     check_arguments(&argv)?;
-    check_variables(&command.env)?;
-    let env = base.with(&command.env, &cookie);
+    let mut env = base.clone();
+    for (name, value) in &command.env {
+        env.set(name, value)?;
+    }
+    env.set(COOKIE, &cookie)?;
     let mut launch = config
         .launcher
         .launch(Launch { argv, env, cwd })
@@ -51,7 +54,6 @@ pub(crate) fn prepare(
             reason: veto.to_string(),
         })?;
     check_arguments(&launch.argv)?;
-    check_variables(&launch.env)?;
     nul(|| "working directory".to_owned(), launch.cwd.as_os_str())?;
     if launch.cwd.is_relative() {
         return Err(ProcessError::WorkingDirectory {
@@ -59,8 +61,7 @@ pub(crate) fn prepare(
             got: "a relative path from the launcher".to_owned(),
         });
     }
-    launch.env.retain(|(name, _)| name != COOKIE);
-    launch.env.push((COOKIE.into(), cookie.clone().into()));
+    launch.env.set(COOKIE, &cookie)?;
     let task = match find(&launch) {
         Ok(program) => Ok(task(program, launch)?),
         Err(reason) => Err(reason),
@@ -138,18 +139,6 @@ fn check_arguments(argv: &[OsString]) -> Result<(), ProcessError> {
     Ok(())
 }
 
-fn check_variables(variables: &[(OsString, OsString)]) -> Result<(), ProcessError> {
-    for (name, value) in variables {
-        if name.is_empty() || name.as_bytes().contains(&b'=') {
-            let name = name.to_string_lossy().into_owned();
-            return Err(ProcessError::VariableName { name });
-        }
-        nul(|| "variable name".to_owned(), name)?;
-        nul(|| format!("variable {}", name.to_string_lossy()), value)?;
-    }
-    Ok(())
-}
-
 fn nul(what: impl FnOnce() -> String, text: &OsStr) -> Result<(), ProcessError> {
     match memchr::memchr(0, text.as_bytes()) {
         Some(at) => Err(ProcessError::Nul { what: what(), at }),
@@ -170,11 +159,7 @@ fn find(launch: &Launch) -> Result<PathBuf, String> {
             Err(reason) => Err(format!("{name}: {reason}")),
         };
     }
-    let path = launch
-        .env
-        .iter()
-        .find(|(name, _)| name == "PATH")
-        .map(|(_, value)| value.as_os_str());
+    let path = launch.env.get("PATH");
     let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
     let mut refused = None;
     for directory in std::env::split_paths(path) {
@@ -208,14 +193,6 @@ fn task(program: PathBuf, launch: Launch) -> Result<Task, ProcessError> {
             at: error.nul_position(),
         })
     };
-    let variable = |(name, value): (OsString, OsString)| {
-        // With room for the NUL: this is copied once, not three times.
-        let mut bytes = Vec::with_capacity(name.len() + value.len() + 2);
-        bytes.extend_from_slice(name.as_bytes());
-        bytes.push(b'=');
-        bytes.extend_from_slice(value.as_bytes());
-        terminated("variable", bytes)
-    };
     let argument = |text: OsString| terminated("argument", text.into_vec());
     let path = |path: PathBuf| terminated("path", path.into_os_string().into_vec());
     Ok(Task {
@@ -226,11 +203,7 @@ fn task(program: PathBuf, launch: Launch) -> Result<Task, ProcessError> {
             .into_iter()
             .map(argument)
             .collect::<Result<_, _>>()?,
-        env: launch
-            .env
-            .into_iter()
-            .map(variable)
-            .collect::<Result<_, _>>()?,
+        env: launch.env,
     })
 }
 
@@ -239,4 +212,28 @@ pub(crate) fn random_name() -> String {
     let mut bytes = [0_u8; 16];
     random(&mut bytes);
     format!("{:032x}", u128::from_ne_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caller_sets_every_variable_but_the_cookie() {
+        let config = ProcessConfig::new();
+        let spill = SpillDirectory::new(std::env::temp_dir());
+        let host = [("A", "host"), ("B", "host")];
+        let host = host.map(|(name, value)| (name.into(), value.into()));
+        let base = config.env.base(host.into_iter());
+        let command = JobCommand::argv(["/bin/true"])
+            .with_env("A", "caller")
+            .with_env("X_TOKEN", "caller")
+            .with_env(COOKIE, "forged");
+        let prepared = prepare(&config, &base, &spill, &command).expect("nothing is wrong");
+        let env = prepared.task.expect("a program").env;
+        let get = |name: &str| env.get(name).and_then(OsStr::to_str);
+        assert_eq!((get("A"), get("B")), (Some("caller"), Some("host")));
+        assert_eq!(get("X_TOKEN"), Some("caller"));
+        assert_eq!(get(COOKIE), Some(prepared.cookie.as_str()));
+    }
 }

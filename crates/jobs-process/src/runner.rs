@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Once};
 
 use jobs::config::check_duration;
@@ -15,7 +15,7 @@ use crate::command::{JobCommand, Streams};
 use crate::config::ProcessConfig;
 use crate::drive::{CaptureTask, Drive, Live, Rules};
 use crate::ending::Ending;
-use crate::env::BaseEnv;
+use crate::env::Environment;
 use crate::error::ProcessError;
 use crate::platform::{self, pipe};
 use crate::prepare::{Prepared, prepare};
@@ -46,7 +46,8 @@ pub struct ProcessRunner(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     config: ProcessConfig,
-    env: BaseEnv,
+    /// What all its jobs have.
+    env: Environment,
     /// `/dev/null`, open.
     null: File,
     containment: Containment,
@@ -226,11 +227,8 @@ impl ProcessRunner {
             Err(error) => return Ok(Err(format!("{}: {error}", command.program_name()))),
         };
         // While the command starts. If it fails, what was started is ended again.
-        let stdout = Receiver::from_owned_fd(out_read).map_err(setup)?;
-        let stderr = err_read
-            .map(Receiver::from_owned_fd)
-            .transpose()
-            .map_err(setup)?;
+        let stdout = receiver(out_read).map_err(setup)?;
+        let stderr = err_read.map(receiver).transpose().map_err(setup)?;
         if let Some(mut feed) = feed {
             let bytes = command.stdin.clone();
             // The command need not read it: a closed pipe is no error.
@@ -267,6 +265,12 @@ struct Launched {
     tree: Tree,
     stdout: Receiver,
     stderr: Option<Receiver>,
+}
+
+/// The reading end of a pipe of ours: it need not be asked what it is.
+fn receiver(pipe: OwnedFd) -> io::Result<Receiver> {
+    rustix::io::ioctl_fionbio(&pipe, true)?;
+    Receiver::from_owned_fd_unchecked(pipe)
 }
 
 /// Something ran out, so that a later try may succeed.

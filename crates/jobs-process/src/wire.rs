@@ -12,6 +12,8 @@
 use std::ffi::{CStr, CString};
 use std::io;
 
+use crate::env::Environment;
+
 /// The name under which a supervisor runs (argument 0).
 pub(crate) const NAME: &CStr = c"jobs-supervisor";
 /// The variable that tells [`crate::init`] that this process is a supervisor.
@@ -95,8 +97,8 @@ pub(crate) struct Task {
     pub(crate) cwd: CString,
     /// Its arguments, argument 0 included.
     pub(crate) argv: Vec<CString>,
-    /// Its environment as `NAME=value`.
-    pub(crate) env: Vec<CString>,
+    /// Its environment.
+    pub(crate) env: Environment,
 }
 
 impl Task {
@@ -105,9 +107,10 @@ impl Task {
         let strings = [&self.program, &self.cwd]
             .into_iter()
             .chain(&self.argv)
-            .chain(&self.env);
+            .map(CString::as_c_str)
+            .chain(self.env.strings());
         for string in strings {
-            bytes.extend_from_slice(string.as_bytes_with_nul());
+            bytes.extend_from_slice(string.to_bytes_with_nul());
         }
         bytes
     }
@@ -126,7 +129,7 @@ impl Task {
             if rest.len() < count {
                 return None;
             }
-            let env = rest.split_off(count);
+            let env = Environment::from_strings(rest.split_off(count))?;
             Some(Self {
                 program,
                 cwd,
@@ -148,7 +151,7 @@ mod tests {
             program: c"/bin/echo".into(),
             cwd: c"/tmp".into(),
             argv: vec![c"echo".into(), c"".into(), c"\xff".into()],
-            env: vec![c"A=1".into(), c"B=".into()],
+            env: Environment::from_strings([c"A=1".into(), c"B=".into()]).expect("names"),
         };
         assert_eq!(Task::decode(&task.encode()).expect("whole"), task);
         assert!(Task::decode(b"9\0/bin/echo\0/tmp\0echo\0").is_err());

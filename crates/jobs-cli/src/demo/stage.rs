@@ -147,8 +147,7 @@ impl Marking {
 impl Launcher for Marking {
     fn launch(&self, mut launch: Launch) -> Result<Launch, Veto> {
         self.launched.fetch_add(1, Ordering::Relaxed);
-        launch.env.retain(|(name, _)| name != MARK);
-        launch.env.push((MARK.into(), self.latest().into()));
+        launch.env.set(MARK, self.latest())?;
         launch.cwd.clone_from(&self.directory);
         Ok(launch)
     }

@@ -25,6 +25,8 @@ pub(crate) use elsewhere::*;
 pub(crate) use linux::*;
 pub(crate) use rustix::process::Signal;
 
+use crate::env::Environment;
+
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -45,8 +47,8 @@ pub(crate) struct Image<'a> {
     pub(crate) program: &'a CStr,
     /// The arguments, argument 0 included.
     pub(crate) argv: &'a [CString],
-    /// The environment as `NAME=value`.
-    pub(crate) env: &'a [CString],
+    /// The environment.
+    pub(crate) env: &'a Environment,
     /// The working directory; the host's own when absent.
     pub(crate) cwd: Option<&'a CStr>,
     /// They become descriptors 0, 1, 2 …; every other one is closed.

@@ -8,7 +8,7 @@
 //! 3. One that was stopped or killed, or was started with other rights than the host has now, is
 //!    not used again.
 
-use std::ffi::{CString, OsString};
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
@@ -20,6 +20,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rustix::process::{Gid, getegid, geteuid, getgid, getgroups, getuid};
 
+use crate::env::Environment;
 use crate::platform::{Image, Pinned, spawn};
 use crate::wire::{MARKER, NAME, VERSION};
 
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct Supervisors {
     program: CString,
-    env: Vec<CString>,
+    env: Environment,
     spares: usize,
     idle: Mutex<Vec<Supervisor>>,
 }
@@ -59,12 +60,11 @@ impl Supervisors {
     ///
     /// The path holds a NUL.
     pub(crate) fn new(program: PathBuf, spares: usize) -> io::Result<Self> {
-        let mut env = vec![CString::new(format!("{MARKER}={VERSION}"))?];
+        let mut env = Environment::new();
+        env.set(MARKER, VERSION).map_err(io::Error::other)?;
         // The host may need it to load its libraries; nothing else is of use to a supervisor.
         if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
-            let mut variable = OsString::from("LD_LIBRARY_PATH=");
-            variable.push(path);
-            env.push(CString::new(variable.into_vec())?);
+            env.set("LD_LIBRARY_PATH", path).map_err(io::Error::other)?;
         }
         Ok(Self {
             program: CString::new(program.into_os_string().into_vec())?,

@@ -46,8 +46,8 @@ pub(crate) fn spawn(image: &Image<'_>) -> io::Result<Pid> {
         actions.chdir(cwd)?;
     }
     let attributes = Attributes::clean_session()?;
-    let argv = pointers(image.argv);
-    let env = pointers(image.env);
+    let argv = pointers(image.argv.iter().map(CString::as_c_str));
+    let env = pointers(image.env.strings());
 
     let mut pid: libc::pid_t = 0;
     // SAFETY: all pointers are to live, initialised values; argv and env end in a null pointer, and
@@ -66,9 +66,8 @@ pub(crate) fn spawn(image: &Image<'_>) -> io::Result<Pid> {
     Pid::from_raw(pid).ok_or_else(|| io::Error::other("posix_spawn returned pid 0"))
 }
 
-fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
+fn pointers<'a>(strings: impl Iterator<Item = &'a CStr>) -> Vec<*mut c_char> {
     strings
-        .iter()
         .map(|s| s.as_ptr().cast_mut())
         .chain([ptr::null_mut()])
         .collect()
