@@ -3,10 +3,14 @@
 //! The SDK reads on while answers wait to be written. A client that asks and does not read would
 //! make them pile up here, so nothing more is read from it until it has read.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rmcp::RoleServer;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
-use tokio::sync::watch;
+use tokio::sync::Notify;
+use tokio::task::coop;
 
 use crate::connection::Connection;
 
@@ -18,7 +22,7 @@ const MOST_UNWRITTEN: usize = 64;
 pub struct Watched<T> {
     transport: T,
     connection: Connection,
-    unwritten: watch::Sender<usize>,
+    backlog: Arc<Backlog>,
 }
 
 impl<T> Watched<T> {
@@ -26,30 +30,43 @@ impl<T> Watched<T> {
         Self {
             transport,
             connection,
-            unwritten: watch::Sender::new(0),
+            backlog: Arc::default(),
         }
     }
 }
 
-/// Waits until the client has read enough of what it was sent.
-async fn has_read(mut unwritten: watch::Receiver<usize>) {
-    let few = unwritten.wait_for(|count| *count < MOST_UNWRITTEN).await;
-    drop(few); // an error would mean that the transport is gone
+/// What waits to be written.
+#[derive(Debug, Default)]
+struct Backlog {
+    messages: AtomicUsize,
+    /// It has just become short enough. One task waits for that at most: it reads.
+    short: Notify,
+}
+
+impl Backlog {
+    /// Waits until the client has read enough of what it was sent.
+    async fn is_short(&self) {
+        while self.messages.load(Ordering::Acquire) >= MOST_UNWRITTEN {
+            self.short.notified().await;
+        }
+    }
 }
 
 /// A message that is not written yet.
-struct Unwritten(watch::Sender<usize>);
+struct Unwritten(Arc<Backlog>);
 
 impl Unwritten {
-    fn new(count: &watch::Sender<usize>) -> Self {
-        count.send_modify(|count| *count += 1);
-        Self(count.clone())
+    fn new(backlog: &Arc<Backlog>) -> Self {
+        backlog.messages.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(backlog))
     }
 }
 
 impl Drop for Unwritten {
     fn drop(&mut self) {
-        self.0.send_modify(|count| *count -= 1);
+        if self.0.messages.fetch_sub(1, Ordering::Release) == MOST_UNWRITTEN {
+            self.0.short.notify_one();
+        }
     }
 }
 
@@ -72,8 +89,9 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
         if let Some(id) = answered {
             self.connection.sent(id);
         }
-        let unwritten = Unwritten::new(&self.unwritten);
-        let send = self.transport.send(message);
+        let unwritten = Unwritten::new(&self.backlog);
+        // The SDK moves it about, and it holds the message.
+        let send = Box::pin(self.transport.send(message));
         async move {
             let sent = send.await;
             drop(unwritten);
@@ -82,7 +100,9 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Watched<T> {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        has_read(self.unwritten.subscribe()).await;
+        // What is read and not answered yet does not count: reading takes turns with answering.
+        coop::consume_budget().await;
+        self.backlog.is_short().await;
         let message = self.transport.receive().await;
         match &message {
             Some(message) => self.connection.received(message),
