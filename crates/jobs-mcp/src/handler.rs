@@ -63,28 +63,27 @@ impl Handler {
         entry: &Entry,
         arguments: Value,
         context: &RequestContext<RoleServer>,
-        link: Link,
+        link: &Link,
     ) -> CallToolResult {
         let Shared {
             registry, config, ..
         } = &*self.shared;
-        let owner = link.owner().clone();
-        let over = link.over().clone();
+        let owner = link.owner();
         if link.is_cancelled(&context.id) {
             context.ct.cancel();
         }
         let pending = link.open(context.id.clone());
-        let call = ToolCall::new(arguments, owner.caller()).with_cancel(context.ct.child_token());
+        let call = ToolCall::new(arguments, owner.caller()).with_cancel(context.ct.clone());
         let progress = context.meta.get_progress_token().map(|token| Progress {
             token,
             peer: context.peer.clone(),
             interval: config.progress_interval,
         });
-        let (reply, told) = patience::run(&*entry.tool, call, &over, progress).await;
+        let (reply, told) = patience::run(&*entry.tool, call, link.over(), progress).await;
         let (result, delivery) = reply.into_parts();
         let mut receipts = vec![delivery];
         // After the body: what it reports is not announced in front of it.
-        let front = notices::collect(&**registry, &owner, config).map(|notices| {
+        let front = notices::collect(&**registry, owner, config).map(|notices| {
             receipts.extend(notices.told);
             notices.block
         });
@@ -125,20 +124,23 @@ impl ServerHandler for Handler {
         listed.iter().find(|tool| tool.name == name).cloned()
     }
 
-    async fn call_tool(
+    // What the SDK moves about is a pointer, not the state of a call.
+    fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let link = self.link(&context)?;
-        let Some(entry) = self.shared.toolbox.find(&request.name) else {
-            drop(link.open(context.id.clone()));
-            let name = jobs::text::Echo::new(&request.name);
-            let text = format!("unknown tool \"{name}\"");
-            return Err(ErrorData::invalid_params(text, None));
-        };
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let result = self.answer(entry, arguments, &context, link).await;
-        Ok(result.into())
+    ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + Send {
+        Box::pin(async move {
+            let link = self.link(&context)?;
+            let Some(entry) = self.shared.toolbox.find(&request.name) else {
+                drop(link.open(context.id.clone()));
+                let name = jobs::text::Echo::new(&request.name);
+                let text = format!("unknown tool \"{name}\"");
+                return Err(ErrorData::invalid_params(text, None));
+            };
+            let arguments = Value::Object(request.arguments.unwrap_or_default());
+            let result = self.answer(entry, arguments, &context, &link).await;
+            Ok(result.into())
+        })
     }
 }

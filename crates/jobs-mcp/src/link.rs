@@ -42,7 +42,7 @@ impl Link {
     }
 
     /// A call has no answer yet.
-    pub(crate) fn open(self, id: RequestId) -> Pending {
+    pub(crate) fn open(&self, id: RequestId) -> Pending<'_> {
         Pending {
             link: self,
             id: Some(id),
@@ -51,16 +51,16 @@ impl Link {
 }
 
 /// A call that has no answer yet. Dropped without one, it leaves nothing behind.
-pub(crate) struct Pending {
-    link: Link,
+pub(crate) struct Pending<'a> {
+    link: &'a Link,
     id: Option<RequestId>,
 }
 
-impl Pending {
+impl Pending<'_> {
     /// The answer is made, after so many notifications of progress.
     pub(crate) fn answered(mut self, receipts: Receipts, told: u32) {
         if let Some(id) = self.id.take() {
-            match &self.link {
+            match self.link {
                 Link::Connection(connection) => connection.answered(id, receipts),
                 Link::Exchange(exchange) => exchange.answered(receipts, told),
             }
@@ -68,9 +68,9 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        if let (Some(id), Link::Connection(connection)) = (&self.id, &self.link) {
+        if let (Some(id), Link::Connection(connection)) = (&self.id, self.link) {
             connection.abandoned(id);
         }
     }

@@ -1,6 +1,7 @@
 //! A call while it lasts: it can be cancelled, and a client that asked for it is told that it
 //! goes on.
 
+use std::pin::pin;
 use std::time::{Duration, Instant};
 
 use jobs::CancellationToken;
@@ -28,7 +29,7 @@ pub(crate) async fn run(
     progress: Option<Progress>,
 ) -> (Reply, u32) {
     let cancel = call.cancel.clone();
-    let body = async {
+    let body = pin!(async {
         let mut body = Contained::new(Box::pin(async move { tool.call(call).await }));
         let reply = tokio::select! {
             biased;
@@ -42,7 +43,7 @@ pub(crate) async fn run(
             tracing::error!(tool = tool.definition().name, %panicked, "a tool panicked");
             ToolResult::failure(format!("Error: tool panicked: {panicked}")).into()
         })
-    };
+    });
     let Some(progress) = progress else {
         return (body.await, 0);
     };
@@ -52,7 +53,7 @@ pub(crate) async fn run(
         finished.cancel();
         reply
     };
-    tokio::join!(body, tell(progress, &cancel, &finished))
+    tokio::join!(body, Box::pin(tell(progress, &cancel, &finished)))
 }
 
 /// Tells of progress until `finished`, and not of a cancelled call.
