@@ -82,15 +82,12 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
     /// A call came in.
     pub(crate) fn request(&mut self, id: K) -> Verdict<R> {
         let mut verdict = self.message();
-        let call = match self.calls.remove(&id) {
-            Some(Call::Early(_)) => Call::Cancelled,
-            Some(Call::Answered(receipts)) => {
-                verdict.lost.push(receipts);
-                Call::Open
-            }
-            Some(Call::Open | Call::Cancelled | Call::Sent(..)) | None => Call::Open,
-        };
-        self.calls.insert(id, call);
+        let call = self.calls.entry(id).or_insert(Call::Open);
+        match std::mem::replace(call, Call::Open) {
+            Call::Early(_) => *call = Call::Cancelled,
+            Call::Answered(receipts) => verdict.lost.push(receipts),
+            Call::Open | Call::Cancelled | Call::Sent(..) => {}
+        }
         verdict
     }
 
