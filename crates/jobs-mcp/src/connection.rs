@@ -11,7 +11,7 @@ use rmcp::transport::Transport;
 use tokio::time::{Instant, sleep_until};
 
 use crate::handler::Handler;
-use crate::ledger::{Ledger, Verdict};
+use crate::ledger::{Ledger, Order, Verdict};
 use crate::server::Shared;
 use crate::watch::Watched;
 
@@ -55,7 +55,6 @@ struct Inner {
     over: CancellationToken,
 }
 
-#[derive(Default)]
 struct Calls {
     ledger: Ledger<RequestId, Receipts, Instant>,
     /// A task waits for the time at which something is due. There is one at most, however many the
@@ -64,11 +63,15 @@ struct Calls {
 }
 
 impl Connection {
-    pub(crate) fn new(shared: Arc<Shared>, owner: Owner) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, owner: Owner, order: Order) -> Self {
+        let calls = Calls {
+            ledger: Ledger::new(order),
+            timed: false,
+        };
         Self(Arc::new(Inner {
             shared,
             owner,
-            calls: Mutex::default(),
+            calls: Mutex::new(calls),
             over: CancellationToken::new(),
         }))
     }

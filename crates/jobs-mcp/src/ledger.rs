@@ -10,8 +10,8 @@
 //!    also when the answer is made later.
 //! 4. Any other message delivers what was sent before it; so does the end of the time in which a
 //!    cancellation may still cross the answer.
-//! 5. A cancellation that overtakes its request, on another connection, counts as if it had come
-//!    after it, if the request comes in the time in which it may cross its answer.
+//! 5. A cancellation that overtakes its request, where it can, counts as if it had come after it,
+//!    if the request comes in the time in which it may cross its answer.
 //! 6. A request that is neither open nor sent takes no room, but for a few such cancellations.
 
 use std::collections::HashMap;
@@ -24,7 +24,17 @@ const MOST_EARLY: usize = 64;
 /// The calls of one session, by the ids of their requests. `T` is a moment.
 #[derive(Debug)]
 pub(crate) struct Ledger<K, R, T> {
+    order: Order,
     calls: HashMap<K, Call<R, T>>,
+}
+
+/// How messages arrive.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Order {
+    /// As they were sent: over one stream.
+    Kept,
+    /// Some overtake others: each may come over a stream of its own.
+    Mixed,
 }
 
 #[derive(Debug)]
@@ -60,9 +70,10 @@ impl<R> Default for Verdict<R> {
     }
 }
 
-impl<K, R, T> Default for Ledger<K, R, T> {
-    fn default() -> Self {
+impl<K, R, T> Ledger<K, R, T> {
+    pub(crate) fn new(order: Order) -> Self {
         Self {
+            order,
             calls: HashMap::new(),
         }
     }
@@ -96,7 +107,8 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
         self.settle(None)
     }
 
-    /// A cancellation of the request `id` came in. If the request has not, it has time until `due`.
+    /// A cancellation of the request `id` came in. If the request may still come, it has
+    /// time until `due`.
     pub(crate) fn cancelled(&mut self, id: &K, due: T) -> Verdict<R> {
         let mut verdict = self.settle(Some(id));
         match self.calls.remove(id) {
@@ -109,6 +121,8 @@ impl<K: Eq + Hash + Clone, R, T: Copy + Ord> Ledger<K, R, T> {
             Some(call @ Call::Early(_)) => {
                 self.calls.insert(id.clone(), call);
             }
+            // Its request is answered, or was never made.
+            None if matches!(self.order, Order::Kept) => {}
             None => {
                 let early = |call: &&Call<R, T>| matches!(call, Call::Early(_));
                 if self.calls.values().filter(early).count() < MOST_EARLY {
@@ -207,6 +221,10 @@ mod tests {
 
     type Calls = Ledger<u8, &'static str, u32>;
 
+    fn calls() -> Calls {
+        Calls::new(Order::Mixed)
+    }
+
     /// When an answer is delivered that was sent first.
     const DUE: u32 = 5;
 
@@ -226,7 +244,7 @@ mod tests {
 
     /// A ledger with one call whose answer was sent.
     fn sent() -> Calls {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         assert_eq!(calls.request(1), Verdict::default());
         assert!(calls.is_busy());
         assert_eq!(calls.answered(1, "one", DUE), Verdict::default());
@@ -283,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_cancellation_that_overtakes_its_request_counts() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
         assert_eq!(calls.cancelled(&1, DUE + 1), Verdict::default());
         assert_eq!(calls.message(), Verdict::default());
@@ -296,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_request_that_comes_much_later_is_another() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         let _ = calls.cancelled(&1, DUE);
         assert_eq!(calls.next_due(), Some(DUE));
         assert_eq!(calls.elapsed(DUE), Verdict::default());
@@ -306,8 +324,21 @@ mod tests {
     }
 
     #[test]
+    fn where_none_is_overtaken_a_cancellation_of_nothing_is_forgotten() {
+        let mut calls = Calls::new(Order::Kept);
+        assert_eq!(calls.request(1), Verdict::default());
+        assert_eq!(calls.answered(1, "one", DUE), Verdict::default());
+        calls.sent(&1, DUE);
+        assert_eq!(calls.message(), delivered(&["one"]));
+        assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
+        assert_eq!(calls.next_due(), None);
+        assert_eq!(calls.request(1), Verdict::default());
+        assert!(!calls.is_cancelled(&1), "another request of that id");
+    }
+
+    #[test]
     fn made_up_cancellations_do_not_fill_it() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         for id in 0..=u8::MAX {
             let _ = calls.cancelled(&id, DUE);
         }
@@ -316,7 +347,7 @@ mod tests {
 
     #[test]
     fn an_answer_to_a_cancelled_request_is_lost() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         let _ = calls.request(1);
         assert_eq!(calls.cancelled(&1, DUE), Verdict::default());
         assert_eq!(calls.answered(1, "one", DUE), lost(&["one"]));
@@ -325,7 +356,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_not_sent_yet_is_not_delivered() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         let _ = calls.request(1);
         let _ = calls.answered(1, "one", DUE);
         assert_eq!(calls.request(2), Verdict::default());
@@ -337,7 +368,7 @@ mod tests {
 
     #[test]
     fn an_id_that_is_used_again_too_early_loses_the_first_answer() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         let _ = calls.request(1);
         let _ = calls.answered(1, "one", DUE);
         assert_eq!(calls.request(1), lost(&["one"]));
@@ -345,7 +376,7 @@ mod tests {
 
     #[test]
     fn an_unwatched_answer_waits_for_its_time() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         assert_eq!(calls.answered(1, "one", DUE), Verdict::default());
         assert_eq!(calls.next_due(), Some(DUE));
         assert_eq!(calls.elapsed(DUE), delivered(&["one"]));
@@ -353,7 +384,7 @@ mod tests {
 
     #[test]
     fn a_call_without_an_answer_leaves_nothing() {
-        let mut calls = Calls::default();
+        let mut calls = calls();
         let _ = calls.request(1);
         let _ = calls.cancelled(&1, DUE);
         calls.abandoned(&1);
@@ -379,7 +410,7 @@ mod tests {
         use Step::*;
         let steps = [Answered, Sent, Cancelled, Message, Elapsed];
         for order in 0..5_usize.pow(6) {
-            let mut calls = Calls::default();
+            let mut calls = calls();
             let _ = calls.request(1);
             let (mut good, mut bad, mut given) = (0, 0, 0);
             let (mut was_sent, mut cancelled_first) = (false, false);

@@ -8,6 +8,7 @@ use jobs::{JobRegistry, Owner};
 use crate::config::McpConfig;
 use crate::connection::Connection;
 use crate::error::McpError;
+use crate::ledger::Order;
 use crate::toolbox::Toolbox;
 
 /// A list of tools for MCP clients. Cloning shares everything.
@@ -60,7 +61,7 @@ impl McpServer {
     /// A connection that works with the jobs of `owner`. Its end does not end the owner.
     #[must_use]
     pub fn connection(&self, owner: Owner) -> Connection {
-        Connection::new(Arc::clone(&self.0), owner)
+        Connection::new(Arc::clone(&self.0), owner, Order::Mixed)
     }
 }
 

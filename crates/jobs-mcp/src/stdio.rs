@@ -1,11 +1,15 @@
 //! One client over a pair of streams, as a rule standard input and output.
 
+use std::sync::Arc;
+
 use jobs::{CancellationToken, Scope};
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::connection::Connection;
 use crate::error::McpError;
+use crate::ledger::Order;
 use crate::server::McpServer;
 
 /// The session of the one client.
@@ -46,7 +50,7 @@ impl McpServer {
         stop: CancellationToken,
     ) -> Result<(), McpError> {
         let owner = self.0.registry.owner(SESSION.into(), Scope::root());
-        let connection = self.connection(owner.clone());
+        let connection = Connection::new(Arc::clone(&self.0), owner.clone(), Order::Kept);
         let transport = connection.watch(AsyncRwTransport::new_server(input, output));
         let served = serve_server_with_ct(connection.handler(), transport, stop).await;
         let ended = match served {
@@ -69,5 +73,82 @@ impl McpServer {
         };
         owner.close().await;
         ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jobs::JobRegistry;
+    use jobs_local::{Config, LocalJobRegistry};
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, duplex, split};
+    use tool_jobs::{JobTools, ToolsConfig};
+
+    use super::*;
+    use crate::McpConfig;
+
+    struct Client {
+        read: BufReader<tokio::io::ReadHalf<DuplexStream>>,
+        write: tokio::io::WriteHalf<DuplexStream>,
+    }
+
+    impl Client {
+        async fn send(&mut self, mut message: Value) {
+            message["jsonrpc"] = "2.0".into();
+            let line = format!("{message}\n");
+            let sent = self.write.write_all(line.as_bytes()).await;
+            sent.expect("a server that reads");
+        }
+
+        async fn receive(&mut self) -> Value {
+            let mut line = String::new();
+            let read = self.read.read_line(&mut line).await;
+            read.expect("a server that writes");
+            serde_json::from_str(&line).expect("JSON")
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_cancellation_that_comes_too_late_cancels_no_later_call_of_that_id() {
+        let registry: Arc<dyn JobRegistry> =
+            LocalJobRegistry::new(Config::default()).expect("a registry");
+        let tools = JobTools::mount(Arc::clone(&registry), Scope::root(), ToolsConfig::default())
+            .expect("the tools");
+        let server = McpServer::new(registry, tools.tools(), McpConfig::default());
+        let server = server.expect("a server");
+        let (ours, theirs) = duplex(1 << 16);
+        let (input, output) = split(theirs);
+        let served = tokio::spawn(async move {
+            let served = server.serve(input, output, CancellationToken::new()).await;
+            served.expect("served");
+        });
+        let (read, write) = split(ours);
+        let mut client = Client {
+            read: BufReader::new(read),
+            write,
+        };
+
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let call = json!({ "id": 1, "method": "tools/call", "params": { "name": "job_list" } });
+        let late = json!({ "method": "notifications/cancelled", "params": { "requestId": 1 } });
+        client
+            .send(json!({ "id": 0, "method": "initialize", "params": params }))
+            .await;
+        assert_eq!(client.receive().await["id"], 0);
+        client
+            .send(json!({ "method": "notifications/initialized" }))
+            .await;
+        client.send(call.clone()).await;
+        assert_eq!(client.receive().await["result"]["isError"], false);
+        client.send(late).await;
+        client.send(call).await;
+        let again = client.receive().await;
+        assert_eq!(again["result"]["isError"], false, "{again}");
+        drop(client);
+        served.await.expect("no panic");
     }
 }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use super::sessions::{SessionKey, Sessions};
 use crate::connection::Connection;
+use crate::ledger::Order;
 use crate::server::Shared;
 
 /// How many owners were made behind HTTP requests, by all desks: a registry may have several, and a
@@ -72,7 +73,8 @@ impl Desk {
 
     /// Opens a session, with an owner of its own.
     pub(super) fn open(&self, key: SessionKey, principal: Principal) -> Connection {
-        let connection = Connection::new(Arc::clone(&self.shared), self.owner("session"));
+        let owner = self.owner("session");
+        let connection = Connection::new(Arc::clone(&self.shared), owner, Order::Mixed);
         let session = Session {
             connection: connection.clone(),
             principal,
