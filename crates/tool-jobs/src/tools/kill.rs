@@ -68,7 +68,7 @@ pub(super) async fn run(
         },
         job: Job::from(&kill.job),
     };
-    let result = ToolResult::success(text(&kill, cap), kill.into());
+    let result = ToolResult::success(text(&kill, cap), value::to_json(&kill)?);
     Ok(Reply::new(result, delivery))
 }
 

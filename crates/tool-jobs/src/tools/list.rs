@@ -35,7 +35,7 @@ pub(super) async fn run(
     args::check(&[], &call.arguments)?;
     let jobs = shared.registry.list(&call.caller).await?;
     let jobs: Vec<Job> = jobs.iter().map(Job::from).collect();
-    let result = ToolResult::success(text(&jobs, cap), jobs.into());
+    let result = ToolResult::success(text(&jobs, cap), value::to_json(&jobs)?);
     Ok(Reply::new(result, Delivery::none()))
 }
 

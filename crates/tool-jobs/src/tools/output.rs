@@ -80,7 +80,7 @@ pub(super) async fn run(
             drop(waited);
             let (delta, delivery) = receipt.into_parts();
             let (text, output) = fresh(delta, cap, shared.config.truncation());
-            let result = ToolResult::success(text, output.into());
+            let result = ToolResult::success(text, output.into_json()?);
             Ok(Reply::new(result, delivery))
         }
         Some(from) => again(registry, &id, &call.caller, from, cap, waited).await,
@@ -152,7 +152,7 @@ async fn again(
         text: page.delta.text,
         omitted: None,
     };
-    let result = ToolResult::success(page.text, output.into());
+    let result = ToolResult::success(page.text, output.into_json()?);
     Ok(Reply::new(result, delivery))
 }
 

@@ -5,14 +5,14 @@ use jobs::{Cause, Snapshot, Status};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Failed;
 
 /// A background job.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Job {
     pub(crate) id: String,
@@ -63,7 +63,7 @@ const CAUSES: [Cause; 10] = [
 ];
 
 /// What `job_output` answers.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Output {
     /// The output, before it was cut for the model.
@@ -80,7 +80,7 @@ pub(crate) struct Output {
 }
 
 /// Byte offsets from the start of the job; `to` is not part of it.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Span {
     pub(crate) from: u64,
@@ -88,14 +88,14 @@ pub(crate) struct Span {
 }
 
 /// What `job_kill` answers.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kill {
     pub(crate) outcome: KillOutcome,
     pub(crate) job: Job,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum KillOutcome {
     CancellationRequested,
@@ -133,64 +133,19 @@ pub(super) fn schema<T: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-impl From<Job> for Value {
-    fn from(job: Job) -> Self {
-        object([
-            ("id", Some(job.id.into())),
-            ("kind", Some(job.kind.into())),
-            ("label", Some(job.label.into())),
-            ("status", Some(job.status.as_str().into())),
-            ("detail", job.detail.map(Self::from)),
-            ("cause", job.cause.map(|cause| json!(cause))),
-            ("facts", job.facts),
-            ("startedAt", Some(job.started_at.into())),
-            ("finishedAt", job.finished_at.map(Self::from)),
-        ])
+impl Output {
+    /// The value as JSON. The text, which may be long, is moved.
+    pub(super) fn into_json(mut self) -> Result<Value, Failed> {
+        let text = std::mem::take(&mut self.text);
+        let mut value = to_json(&self)?;
+        value["text"] = Value::String(text);
+        Ok(value)
     }
 }
 
-impl From<Output> for Value {
-    fn from(output: Output) -> Self {
-        object([
-            ("text", Some(output.text.into())),
-            ("job", Some(output.job.into())),
-            ("range", output.range.map(Self::from)),
-            ("omitted", output.omitted.map(Self::from)),
-        ])
-    }
-}
-
-impl From<Span> for Value {
-    fn from(span: Span) -> Self {
-        object([
-            ("from", Some(span.from.into())),
-            ("to", Some(span.to.into())),
-        ])
-    }
-}
-
-impl From<Kill> for Value {
-    fn from(kill: Kill) -> Self {
-        let outcome = match kill.outcome {
-            KillOutcome::CancellationRequested => "cancellation-requested",
-            KillOutcome::AlreadyFinished => "already-finished",
-        };
-        object([
-            ("outcome", Some(outcome.into())),
-            ("job", Some(kill.job.into())),
-        ])
-    }
-}
-
-/// The object of the fields that are there. Texts, which may be long, are moved into it.
-fn object<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
-    let mut object = Map::new();
-    for (name, value) in fields {
-        if let Some(value) = value {
-            object.insert(name.to_owned(), value);
-        }
-    }
-    Value::Object(object)
+/// A value as JSON.
+pub(super) fn to_json<T: Serialize>(value: &T) -> Result<Value, Failed> {
+    serde_json::to_value(value).map_err(|error| Failed::new(error.to_string()))
 }
 
 /// Reads a value that a policy put in the place of a tool's own.
@@ -207,62 +162,4 @@ pub(super) fn from_json<T: DeserializeOwned>(tool: &str, value: &Value) -> Resul
             error.inner()
         ))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fmt::Debug;
-
-    use super::*;
-
-    fn job() -> Job {
-        Job {
-            id: "bash-1".to_owned(),
-            kind: "bash".to_owned(),
-            label: "a\nlabel".to_owned(),
-            status: Status::Killed,
-            detail: Some("exit code: 1".to_owned()),
-            cause: Some(Cause::OwnerClosed),
-            facts: Some(json!({ "exitCode": 1 })),
-            started_at: 1,
-            finished_at: Some(2),
-        }
-    }
-
-    /// What is written has the names that are read, and of what is there all.
-    #[track_caller]
-    fn reads_back<T: Into<Value> + DeserializeOwned + Debug>(value: T, fields: usize) {
-        let before = format!("{value:?}");
-        let written: Value = value.into();
-        assert_eq!(written.as_object().map(Map::len), Some(fields));
-        let read: T = from_json("any", &written).expect("of the shape");
-        assert_eq!(format!("{read:?}"), before);
-    }
-
-    #[test]
-    fn what_is_written_reads_back() {
-        let span = Span { from: 3, to: 7 };
-        let output = |omitted| Output {
-            text: "text".to_owned(),
-            job: job(),
-            range: Some(span),
-            omitted,
-        };
-        reads_back(job(), 9);
-        reads_back(span, 2);
-        reads_back(output(Some(span)), 4);
-        reads_back(output(None), 3);
-        for outcome in [
-            KillOutcome::CancellationRequested,
-            KillOutcome::AlreadyFinished,
-        ] {
-            reads_back(
-                Kill {
-                    outcome,
-                    job: job(),
-                },
-                2,
-            );
-        }
-    }
 }
