@@ -8,6 +8,7 @@ mod rounds;
 
 use crate::workspace::{Workspace, execute};
 use anyhow::Result;
+use std::process::Command;
 
 const PACKAGE: &str = "jobs-process";
 
@@ -59,25 +60,35 @@ struct Figures {
 ///
 /// If a row does not hold.
 pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
-    let mut cargo = workspace.cargo();
-    cargo.args(["run", "--quiet", "--release", "--package", PACKAGE]);
-    cargo.args(["--example", "stress", "--"]);
+    let example = || example(workspace);
     match &args.what {
-        What::Process(args) => return rounds::run(workspace, args),
+        What::Process(args) => rounds::run(workspace, args),
         What::Shapes(Shapes { shape, rung, times }) => {
-            cargo.arg("shapes").args(shape).args(rung);
-            cargo.args(times.map(|times| times.to_string()));
+            let times = times.map(|times| times.to_string());
+            execute(example()?.arg("shapes").args(shape).args(rung).args(times))
         }
-        What::Many => {
-            cargo.arg("many");
-        }
-        What::Endless => {
-            cargo.arg("endless");
-        }
+        What::Many => execute(example()?.arg("many")),
+        What::Endless => execute(example()?.arg("endless")),
         What::Figures(Figures { json, rows }) => {
-            cargo.arg("figures").args(rows);
-            cargo.args(json.then_some("--json"));
+            let json = json.then_some("--json");
+            execute(example()?.arg("figures").args(rows).args(json))
         }
     }
-    execute(&mut cargo)
+}
+
+/// The example `stress`, built, without the library path that cargo gives to what it runs: a program
+/// that is started with it looks for its libraries there first, which costs more than a job does.
+///
+/// # Errors
+///
+/// It could not be built.
+pub(crate) fn example(workspace: &Workspace) -> Result<Command> {
+    let mut cargo = workspace.cargo();
+    cargo.args(["build", "--quiet", "--release", "--package", PACKAGE]);
+    execute(cargo.args(["--example", "stress"]))?;
+    let program = workspace.target_directory().join("release/examples/stress");
+    let mut example = Command::new(program);
+    example.current_dir(workspace.root());
+    example.env_remove("LD_LIBRARY_PATH");
+    Ok(example)
 }

@@ -144,10 +144,8 @@ struct ProcessLine {
 /// B10 and B11, which the process producer measures by whole processes. It judges its goals itself, and ends with 1
 /// where one does not hold.
 fn processes(workspace: &Workspace, rows: &[&str]) -> Result<Vec<Figure>> {
-    let mut command = workspace.cargo();
-    command.args(["run", "--quiet", "--release", "--package", "jobs-process"]);
-    command.args(["--example", "stress", "--", "figures"]);
-    command.args(rows).arg("--json");
+    let mut command = crate::stress::example(workspace)?;
+    command.arg("figures").args(rows).arg("--json");
     let measured: Vec<ProcessLine> = parsed(&printed(&mut command, &[0, 1])?)?;
     Ok(measured.into_iter().map(ProcessLine::into_figure).collect())
 }
