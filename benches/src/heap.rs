@@ -172,6 +172,7 @@ pub const PATHS: &[Path] = &[
         because: &[
             (1, "the boxed future of an object-safe async method"),
             (1, "the record"),
+            (1, "what only a live job has"),
             (1, "the task of the driver"),
         ],
         count: start,

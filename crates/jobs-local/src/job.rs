@@ -38,14 +38,13 @@ pub(crate) struct JobState {
     pub(crate) output: Output,
     /// The model's cursor.
     pub(crate) cursor: u64,
-    /// Who waits for the end of a live job.
-    pub(crate) waiters: Waiters,
     /// The driver, while it has something to wait for.
     pub(crate) driver: Option<Waker>,
 }
 
 pub(crate) enum Phase {
-    Live(Live),
+    /// Apart, because most jobs that a registry holds have ended.
+    Live(Box<Live>),
     Ended(Ended),
 }
 
@@ -60,6 +59,8 @@ pub(crate) struct Live {
     pub(crate) accepted: Option<Killer>,
     /// When to give up on a cancelled job, and after how long.
     pub(crate) give_up: Option<GiveUp>,
+    /// Who waits for the end.
+    pub(crate) waiters: Waiters,
 }
 
 /// Somebody who asked the work to stop.

@@ -39,7 +39,7 @@ pub(crate) fn settle(job: &Arc<Job>, verdict: Verdict) {
             *output = Some(text.unwrap_or_default());
         }
         let by_model = end.status == TerminalStatus::Killed && end.cause == Cause::Model;
-        let waiters = state.waiters.release();
+        let waiters = live.waiters.release();
         let expires = || Instant::now().checked_add(room.core.config.share_lease);
         state.shares.settle(waiters.len(), by_model, expires);
         let ended = Ended {

@@ -23,22 +23,26 @@ pub(crate) const WAITED: u64 = 1;
 
 /// The shares of one job's completion.
 #[derive(Debug)]
-pub(crate) struct Shares {
-    phase: Phase,
-    told: bool,
-}
+pub(crate) struct Shares(Phase);
 
 #[derive(Debug)]
 enum Phase {
     /// The job lives: kills may hold shares, and may have been delivered. Once
     /// one was, how many are out makes no difference.
-    Live { kills: usize, kill_delivered: bool },
+    Live {
+        kills: usize,
+        kill_delivered: bool,
+        /// Nobody will be left to tell.
+        told: bool,
+    },
     /// The job has ended.
-    Ended {
+    Untold {
         by_model: bool,
         out: Batches,
         next_ticket: u64,
     },
+    /// The job has ended, and whatever share is still out means nothing.
+    Told,
 }
 
 /// Nearly always at most one, and never for long.
@@ -65,30 +69,25 @@ pub(crate) enum Returned {
 
 impl Shares {
     pub(crate) fn new() -> Self {
-        Self {
-            phase: Phase::Live {
-                kills: 0,
-                kill_delivered: false,
-            },
+        Self(Phase::Live {
+            kills: 0,
+            kill_delivered: false,
             told: false,
-        }
+        })
     }
 
     pub(crate) fn is_told(&self) -> bool {
-        self.told
+        matches!(self.0, Phase::Told | Phase::Live { told: true, .. })
     }
 
     /// Whether a reporter may be offered the completion.
     pub(crate) fn is_free(&self) -> bool {
-        match &self.phase {
-            Phase::Live { .. } => false,
-            Phase::Ended { out, .. } => !self.told && out.is_empty(),
-        }
+        matches!(self.0, Phase::Untold { ref out, .. } if out.is_empty())
     }
 
     /// The kill of a live job takes a share before it calls `cancel`.
     pub(crate) fn take_kill(&mut self) -> u64 {
-        if let Phase::Live { kills, .. } = &mut self.phase {
+        if let Phase::Live { kills, .. } = &mut self.0 {
             *kills += 1;
         }
         KILL
@@ -97,21 +96,20 @@ impl Shares {
     /// An answer or a reporter takes a share of an ended job; none is left to
     /// take once it is told.
     pub(crate) fn take(&mut self, expires: Option<Instant>) -> Option<u64> {
-        match &mut self.phase {
-            Phase::Ended {
-                out, next_ticket, ..
-            } if !self.told => {
-                let ticket = *next_ticket;
-                *next_ticket += 1;
-                out.push(Batch {
-                    ticket,
-                    count: 1,
-                    expires,
-                });
-                Some(ticket)
-            }
-            Phase::Ended { .. } | Phase::Live { .. } => None,
-        }
+        let Phase::Untold {
+            out, next_ticket, ..
+        } = &mut self.0
+        else {
+            return None;
+        };
+        let ticket = *next_ticket;
+        *next_ticket += 1;
+        out.push(Batch {
+            ticket,
+            count: 1,
+            expires,
+        });
+        Some(ticket)
     }
 
     /// The job ended with `waiters` waiting; `by_model`: killed, and the model
@@ -125,22 +123,26 @@ impl Shares {
         let Phase::Live {
             kills,
             kill_delivered,
-        } = self.phase
+            told,
+        } = self.0
         else {
             return;
         };
-        self.told |= kill_delivered && by_model;
+        if told || (kill_delivered && by_model) {
+            self.0 = Phase::Told;
+            return;
+        }
         let kills = if by_model { kills } else { 0 };
         let out = [(KILL, kills), (WAITED, waiters)]
             .into_iter()
-            .filter(|(_, count)| *count > 0 && !self.told)
+            .filter(|(_, count)| *count > 0)
             .map(|(ticket, count)| Batch {
                 ticket,
                 count,
                 expires: expires(),
             })
             .collect();
-        self.phase = Phase::Ended {
+        self.0 = Phase::Untold {
             by_model,
             out,
             next_ticket: WAITED + 1,
@@ -149,38 +151,35 @@ impl Shares {
 
     /// Tells without a share: nobody is left to tell, or it is the owner's end.
     pub(crate) fn tell(&mut self) {
-        self.told = true;
-        if let Phase::Ended { out, .. } = &mut self.phase {
-            *out = Batches::new();
+        match &mut self.0 {
+            Phase::Live { told, .. } => *told = true,
+            Phase::Untold { .. } | Phase::Told => self.0 = Phase::Told,
         }
     }
 
     /// A share was committed.
     pub(crate) fn commit(&mut self, ticket: u64) -> Returned {
-        match &mut self.phase {
+        match &mut self.0 {
             Phase::Live { kill_delivered, .. } => {
                 *kill_delivered = true;
                 Returned::Nothing
             }
-            Phase::Ended { by_model, .. } if ticket != KILL || *by_model => {
-                if self.told {
-                    return Returned::Nothing;
-                }
-                self.tell();
+            Phase::Untold { by_model, .. } if ticket != KILL || *by_model => {
+                self.0 = Phase::Told;
                 Returned::Told
             }
-            Phase::Ended { .. } => self.give_back(ticket),
+            Phase::Untold { .. } | Phase::Told => self.give_back(ticket),
         }
     }
 
     /// A share was dropped.
     pub(crate) fn give_back(&mut self, ticket: u64) -> Returned {
-        match &mut self.phase {
+        match &mut self.0 {
             Phase::Live { kills, .. } => {
                 *kills -= 1;
                 Returned::Nothing
             }
-            Phase::Ended { out, .. } => {
+            Phase::Untold { out, .. } => {
                 let Some(index) = out.iter().position(|batch| batch.ticket == ticket) else {
                     return Returned::Nothing;
                 };
@@ -194,20 +193,21 @@ impl Shares {
                     Returned::Nothing
                 }
             }
+            Phase::Told => Returned::Nothing,
         }
     }
 
     /// When the first lease runs out.
     pub(crate) fn next_expiry(&self) -> Option<Instant> {
-        match &self.phase {
-            Phase::Live { .. } => None,
-            Phase::Ended { out, .. } => out.iter().filter_map(|batch| batch.expires).min(),
+        match &self.0 {
+            Phase::Untold { out, .. } => out.iter().filter_map(|batch| batch.expires).min(),
+            Phase::Live { .. } | Phase::Told => None,
         }
     }
 
     /// Stops counting on shares whose lease has run out.
     pub(crate) fn expire(&mut self, now: Instant) -> Returned {
-        let Phase::Ended { out, .. } = &mut self.phase else {
+        let Phase::Untold { out, .. } = &mut self.0 else {
             return Returned::Nothing;
         };
         let before = out.len();

@@ -112,6 +112,7 @@ fn commit(
         attempts: Vec::new(),
         accepted: None,
         give_up: None,
+        waiters: Waiters::default(),
     };
     let mut room_state = room.state.lock();
     room_state.starting -= 1;
@@ -133,11 +134,10 @@ fn commit(
         state: Mutex::new(JobState {
             room: Arc::clone(room),
             commit,
-            phase: Phase::Live(live),
+            phase: Phase::Live(Box::new(live)),
             shares,
             output: output.map_or(Output::Text(None), Output::Source),
             cursor: 0,
-            waiters: Waiters::default(),
             driver: None,
         }),
     });

@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use jobs::{Delivery, Receipt, ShareDesk, Snapshot};
 
-use crate::job::{Job, Phase};
+use crate::job::Job;
 use crate::shares::WAITED;
 
 /// Resolves when the job has ended.
@@ -33,10 +33,10 @@ impl Future for Settled {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let job = Arc::clone(&self.job);
         let mut state = job.state.lock();
-        if matches!(state.phase, Phase::Live(_)) {
+        if let Some(live) = state.live() {
             match self.slot {
-                Some(slot) => state.waiters.renew(slot, cx.waker()),
-                None => self.slot = Some(state.waiters.add(cx.waker())),
+                Some(slot) => live.waiters.renew(slot, cx.waker()),
+                None => self.slot = Some(live.waiters.add(cx.waker())),
             }
             return Poll::Pending;
         }
@@ -54,8 +54,8 @@ impl Drop for Settled {
     fn drop(&mut self) {
         let Some(slot) = self.slot.take() else { return };
         let mut state = self.job.state.lock();
-        if matches!(state.phase, Phase::Live(_)) {
-            let waker = state.waiters.remove(slot);
+        if let Some(live) = state.live() {
+            let waker = live.waiters.remove(slot);
             drop(state);
             drop(waker);
         } else {
