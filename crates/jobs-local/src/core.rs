@@ -16,20 +16,21 @@ use crate::ids::{Ids, Slot};
 use crate::job::Job;
 use crate::offers::OfferBoard;
 use crate::room::{Room, RoomPhase};
-use crate::sync::{AtomicU64, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 
 pub(crate) struct Core {
     pub(crate) config: Config,
     pub(crate) instance: InstanceId,
     pub(crate) ids: Mutex<Ids>,
     pub(crate) tables: Mutex<Tables>,
-    pub(crate) controllers: Mutex<Vec<(Box<str>, Scope)>>,
+    /// Changed under the lock of the tables; every call looks at it.
+    shut: AtomicBool,
     pub(crate) changes: Arc<ChangeBoard>,
     pub(crate) offers: OfferBoard,
     counter: AtomicU64,
 }
 
-/// The rooms of a registry.
+/// The rooms of a registry, and who serves them.
 pub(crate) struct Tables {
     /// Every owner of which a handle or a job is left.
     pub(crate) rooms: HashMap<InstanceId, Arc<Room>>,
@@ -39,7 +40,17 @@ pub(crate) struct Tables {
     pub(crate) unowned: Option<Arc<Room>>,
     /// How many rooms are not closed.
     pub(crate) open: usize,
-    pub(crate) shut: bool,
+    /// By name, with the scopes that they serve.
+    pub(crate) controllers: Vec<(Box<str>, Scope)>,
+}
+
+impl Tables {
+    fn room_of(&self, owner: Option<&OwnerKey>) -> Option<&Arc<Room>> {
+        match owner {
+            Some(owner) => self.rooms.get(&owner.instance),
+            None => self.unowned.as_ref(),
+        }
+    }
 }
 
 /// What a caller wants to do to a job.
@@ -56,13 +67,13 @@ impl Core {
             sessions: HashMap::new(),
             unowned: None,
             open: 1,
-            shut: false,
+            controllers: Vec::new(),
         };
         let core = Arc::new(Self {
             instance: InstanceId::fresh(),
             ids: Mutex::new(Ids::new(config.first_ordinals.clone())),
             tables: Mutex::new(tables),
-            controllers: Mutex::new(Vec::new()),
+            shut: AtomicBool::new(false),
             changes: Arc::new(ChangeBoard::new()),
             offers: OfferBoard::new(),
             counter: AtomicU64::new(0),
@@ -80,17 +91,29 @@ impl Core {
     }
 
     pub(crate) fn check_open(&self) -> Result<(), Error> {
-        if self.tables.lock().shut {
+        if self.is_shut() {
             Err(Error::ShutDown)
         } else {
             Ok(())
         }
     }
 
+    fn is_shut(&self) -> bool {
+        self.shut.load(Ordering::SeqCst)
+    }
+
+    /// Opens no more rooms from here on. Gives those that are open.
+    pub(crate) fn shut(&self) -> Vec<Arc<Room>> {
+        let tables = self.tables.lock();
+        self.shut.store(true, Ordering::SeqCst);
+        let sessions = tables.sessions.values().flatten();
+        sessions.chain(&tables.unowned).map(Arc::clone).collect()
+    }
+
     /// A new room for the current instance of a session.
     pub(crate) fn open_room(self: &Arc<Self>, key: &OwnerKey, scope: Scope) -> Arc<Room> {
         let mut tables = self.tables.lock();
-        if tables.shut {
+        if self.is_shut() {
             drop(tables);
             return self.make_room(Some(key.clone()), scope, RoomPhase::Closed);
         }
@@ -126,21 +149,26 @@ impl Core {
     /// not know.
     pub(crate) fn room_of(&self, owner: Option<&OwnerKey>) -> Result<Option<Arc<Room>>, Error> {
         let tables = self.tables.lock();
-        if tables.shut {
-            return Err(Error::ShutDown);
-        }
-        Ok(match owner {
-            Some(owner) => tables.rooms.get(&owner.instance).map(Arc::clone),
-            None => tables.unowned.as_ref().map(Arc::clone),
-        })
+        self.check_open()?;
+        Ok(tables.room_of(owner).map(Arc::clone))
     }
 
-    /// Whether a controller serves the owners at `scope`.
-    pub(crate) fn is_controlled(&self, scope: &Scope) -> bool {
-        self.controllers
-            .lock()
-            .iter()
-            .any(|(_, controller)| scope.is_within(controller))
+    /// The same, if a controller serves it.
+    pub(crate) fn controlled_room_of(
+        &self,
+        owner: Option<&OwnerKey>,
+    ) -> Result<Option<Arc<Room>>, Error> {
+        let tables = self.tables.lock();
+        self.check_open()?;
+        let room = tables.room_of(owner);
+        let root = Scope::root();
+        let scope = room.map_or(&root, |room| &room.scope);
+        let mut controllers = tables.controllers.iter();
+        if controllers.any(|(_, controller)| scope.is_within(controller)) {
+            Ok(room.map(Arc::clone))
+        } else {
+            Err(Error::NoController)
+        }
     }
 
     /// The job behind an id, if the caller may do this to it.
@@ -181,9 +209,7 @@ impl Core {
     /// The jobs that a caller may see, in the order of their commits.
     pub(crate) fn visible(&self, caller: &Caller) -> Result<Vec<Arc<Job>>, Error> {
         let tables = self.tables.lock();
-        if tables.shut {
-            return Err(Error::ShutDown);
-        }
+        self.check_open()?;
         let own = caller
             .session()
             .and_then(|session| tables.sessions.get(session))
@@ -226,7 +252,7 @@ impl Core {
             }
         }
         tables.open -= 1;
-        let last = tables.shut && tables.open == 0;
+        let last = self.is_shut() && tables.open == 0;
         drop(tables);
         let mut state = room.state.lock();
         let closers = std::mem::take(&mut state.closers);

@@ -9,6 +9,7 @@ use std::task::Waker;
 
 use jobs::{OutputSource, contain};
 
+use crate::offers::Reporter;
 use crate::room::Room;
 
 /// What one room's change leaves to do.
@@ -20,8 +21,8 @@ pub(crate) struct Effects {
     pub(crate) driver: Option<Waker>,
     /// Visible jobs of the room moved.
     pub(crate) changed: bool,
-    /// The room has something to offer.
-    pub(crate) offering: bool,
+    /// Whom to tell that the room has something to offer.
+    pub(crate) reporter: Option<Arc<Reporter>>,
     /// The room is closed now.
     pub(crate) closed: bool,
     /// Sources whose drop may run a producer's code.
@@ -36,8 +37,8 @@ impl Effects {
         if self.changed {
             room.core.changes.moved(room);
         }
-        if self.offering {
-            room.core.offers.route(room);
+        if let Some(reporter) = self.reporter {
+            reporter.offer(room);
         }
         if self.closed {
             room.core.closed(room);

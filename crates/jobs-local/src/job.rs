@@ -137,12 +137,18 @@ impl Job {
 
     /// The job as it is now, with what a live one says of itself.
     pub(crate) fn snapshot(&self) -> Snapshot {
+        self.snapshot_and(|_| ()).0
+    }
+
+    /// The same, and what else there is to see at that moment.
+    pub(crate) fn snapshot_and<T>(&self, look: impl FnOnce(&JobState) -> T) -> (Snapshot, T) {
         let state = self.state.lock();
         let mut snapshot = self.project(&state);
         let hook = state.detail_hook();
+        let seen = look(&state);
         drop(state);
         self.add_detail(&mut snapshot, hook);
-        snapshot
+        (snapshot, seen)
     }
 
     /// Asks a live job what it says of itself.
@@ -189,12 +195,23 @@ impl Job {
     /// The job as it is now; with a share, if the answer will carry the
     /// terminal state.
     pub(crate) fn share(self: &Arc<Self>) -> (Snapshot, Option<Share>) {
-        let (mut snapshot, hook, ticket) = self.locked(|room, room_state, state, _| {
+        let (snapshot, share, ()) = self.share_and(|_| ());
+        (snapshot, share)
+    }
+
+    /// The same, and what else there is to see at that moment.
+    pub(crate) fn share_and<T>(
+        self: &Arc<Self>,
+        look: impl FnOnce(&JobState) -> T,
+    ) -> (Snapshot, Option<Share>, T) {
+        let (mut snapshot, hook, ticket, seen) = self.locked(|room, room_state, state, _| {
             let ticket = room.take_share(room_state, state);
-            (self.project(state), state.detail_hook(), ticket)
+            let snapshot = self.project(state);
+            (snapshot, state.detail_hook(), ticket, look(state))
         });
+        let share = ticket.map(|ticket| self.share_of(ticket));
         self.add_detail(&mut snapshot, hook);
-        (snapshot, ticket.map(|ticket| self.share_of(ticket)))
+        (snapshot, share, seen)
     }
 
     pub(crate) fn share_of(self: &Arc<Self>, ticket: u64) -> Share {

@@ -18,11 +18,13 @@ use jobs::{Completion, Completions, Delivery, NoticeId, OwnerKey, Receipt, Scope
 use crate::core::Core;
 use crate::effects::wake;
 use crate::room::{Room, RoomPhase, RoomState};
-use crate::sync::Mutex;
+use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// The reporters that serve more than one owner; the others are in their rooms.
 pub(crate) struct OfferBoard {
     wide: Mutex<Wide>,
+    /// Lets a registry without such reporters pass without a lock.
+    count: AtomicUsize,
 }
 
 struct Wide {
@@ -50,16 +52,45 @@ impl OfferBoard {
                 reporters: Vec::new(),
                 closed: false,
             }),
+            count: AtomicUsize::new(0),
+        }
+    }
+
+    fn add(&self, reporter: &Arc<Reporter>) {
+        let mut wide = self.wide.lock();
+        if wide.closed {
+            reporter.queue.lock().closed = true;
+        } else {
+            wide.reporters.push(Arc::clone(reporter));
+            self.count.store(wide.reporters.len(), Ordering::SeqCst);
+        }
+    }
+
+    fn remove(&self, reporter: &Arc<Reporter>) {
+        let mut wide = self.wide.lock();
+        wide.reporters.retain(|other| !Arc::ptr_eq(other, reporter));
+        self.count.store(wide.reporters.len(), Ordering::SeqCst);
+    }
+
+    /// The reporter to be told that a room has something to offer, if it has.
+    ///
+    /// Runs under the room's lock, and who comes later looks at the room after
+    /// that.
+    pub(crate) fn due(&self, room: &Room, state: &RoomState) -> Option<Arc<Reporter>> {
+        if state.offerable.is_empty() {
+            None
+        } else {
+            self.serving(room, state)
         }
     }
 
     /// The reporter that serves a room now.
     fn serving(&self, room: &Room, state: &RoomState) -> Option<Arc<Reporter>> {
-        let wide = self.wide.lock();
+        let wide = (self.count.load(Ordering::SeqCst) > 0).then(|| self.wide.lock());
         state
             .reporters
             .iter()
-            .chain(&wide.reporters)
+            .chain(wide.iter().flat_map(|wide| &wide.reporters))
             .filter_map(|reporter| {
                 let distance = room
                     .scope
@@ -72,17 +103,10 @@ impl OfferBoard {
     }
 
     /// Wakes the reporter of a room that has something to offer.
-    pub(crate) fn route(&self, room: &Arc<Room>) {
-        let state = room.state.lock();
-        let serving = if state.offerable.is_empty() {
-            None
-        } else {
-            self.serving(room, &state)
-        };
-        drop(state);
-        if let Some(reporter) = serving {
-            let waker = reporter.queue.lock().add(room);
-            wake(waker);
+    fn route(&self, room: &Arc<Room>) {
+        let due = self.due(room, &room.state.lock());
+        if let Some(reporter) = due {
+            reporter.offer(room);
         }
     }
 
@@ -97,6 +121,12 @@ impl OfferBoard {
 }
 
 impl Reporter {
+    /// `room` may have something for this reporter.
+    pub(crate) fn offer(&self, room: &Arc<Room>) {
+        let waker = self.queue.lock().add(room);
+        wake(waker);
+    }
+
     /// Ends the stream of this reporter.
     pub(crate) fn close(&self) {
         let mut queue = self.queue.lock();
@@ -131,14 +161,7 @@ pub(crate) fn report(core: &Arc<Core>, scope: &Scope, owner: Option<&OwnerKey>) 
             .map(Arc::clone)
     });
     match &room {
-        None => {
-            let mut wide = core.offers.wide.lock();
-            if wide.closed {
-                reporter.queue.lock().closed = true;
-            } else {
-                wide.reporters.push(Arc::clone(&reporter));
-            }
-        }
+        None => core.offers.add(&reporter),
         Some(Some(room)) => {
             let mut state = room.state.lock();
             if state.phase == RoomPhase::Closed {
@@ -243,7 +266,7 @@ impl Drop for ReporterStream {
         let other = |reporter: &Arc<Reporter>| !Arc::ptr_eq(reporter, &self.reporter);
         match &self.room {
             Some(room) => room.state.lock().reporters.retain(other),
-            None => self.core.offers.wide.lock().reporters.retain(other),
+            None => self.core.offers.remove(&self.reporter),
         }
         self.reroute();
     }

@@ -123,8 +123,9 @@ impl JobRegistry for LocalJobRegistry {
 
     fn controller(&self, name: &str, scope: &Scope) -> Result<Registration, Error> {
         self.core.check_open()?;
-        let mut controllers = self.core.controllers.lock();
-        if controllers
+        let mut tables = self.core.tables.lock();
+        if tables
+            .controllers
             .iter()
             .any(|(other, at)| &**other == name && at == scope)
         {
@@ -132,16 +133,17 @@ impl JobRegistry for LocalJobRegistry {
                 name: Echo::new(name),
             });
         }
-        controllers.push((name.into(), scope.clone()));
-        drop(controllers);
+        tables.controllers.push((name.into(), scope.clone()));
+        drop(tables);
         let (core, name, scope) = (
             Arc::clone(&self.core),
             Box::<str>::from(name),
             scope.clone(),
         );
         Ok(Registration::new(move || {
-            core.controllers
+            core.tables
                 .lock()
+                .controllers
                 .retain(|(other, at)| *other != name || *at != scope);
         }))
     }

@@ -201,7 +201,7 @@ impl Room {
         };
         if self.owner.is_some() && room_state.phase == RoomPhase::Open && state.shares.is_free() {
             room_state.offerable.insert(*settlement, state.commit);
-            effects.offering = true;
+            effects.reporter = self.core.offers.due(self, room_state);
         }
     }
 

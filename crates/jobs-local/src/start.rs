@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use jobs::text::Echo;
-use jobs::{Error, Hooks, JobId, JobSpec, ProducerError, Scope, UnixMillis, contain};
+use jobs::{Error, Hooks, JobId, JobSpec, ProducerError, UnixMillis, contain};
 
 use crate::core::Core;
 use crate::driver::drive;
@@ -22,13 +22,7 @@ use crate::teardown;
 use crate::waiters::Waiters;
 
 pub(crate) fn start(core: &Arc<Core>, spec: JobSpec) -> Result<JobId, Error> {
-    let room = core.room_of(spec.owner.as_ref())?;
-    let scope = room
-        .as_ref()
-        .map_or_else(Scope::root, |room| room.scope.clone());
-    if !core.is_controlled(&scope) {
-        return Err(Error::NoController);
-    }
+    let room = core.controlled_room_of(spec.owner.as_ref())?;
     let kind = core.ids.lock().kind(&spec.kind)?;
     if spec.label.is_empty() {
         return Err(Error::InvalidLabel);

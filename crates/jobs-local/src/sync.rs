@@ -9,7 +9,7 @@ mod real {
     use std::future::Future;
 
     pub(crate) use parking_lot::Mutex;
-    pub(crate) use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
     pub(crate) use tokio::time::{Instant, Sleep, sleep_until};
 
     /// Where driver tasks are started.
@@ -37,7 +37,7 @@ mod model {
     use std::task::{Context, Poll, Waker};
     use std::time::Duration;
 
-    pub(crate) use shuttle::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
     #[derive(Debug, Default)]
     pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);

@@ -108,11 +108,7 @@ pub(crate) fn stop(job: &Arc<Job>, stopper: Stopper) {
 /// Begins to end the registry, unless that has begun. Gives the rooms to wait
 /// for.
 pub(crate) fn begin_shutdown(core: &Arc<Core>) -> Vec<Arc<Room>> {
-    let mut tables = core.tables.lock();
-    tables.shut = true;
-    let sessions = tables.sessions.values().flatten();
-    let rooms: Vec<_> = sessions.chain(&tables.unowned).map(Arc::clone).collect();
-    drop(tables);
+    let rooms = core.shut();
     for room in &rooms {
         begin_close(room, Stopper::Shutdown);
     }
@@ -148,7 +144,7 @@ fn hand_over(from: &Arc<Room>, to: &OwnerKey) -> Result<(), Error> {
     }
     let mut effects = Effects {
         changed: true,
-        offering: true,
+        reporter: core.offers.due(&to, &to_state),
         ..Effects::default()
     };
     to.tidy(&mut to_state, &mut effects);
