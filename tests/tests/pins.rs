@@ -77,8 +77,8 @@ fn futures_cross_threads() {
 #[cfg(target_pointer_width = "64")]
 fn sizes() {
     let sizes = [
-        ("Kind", size_of::<Kind>(), 16),
-        ("JobId", size_of::<JobId>(), 24),
+        ("Kind", size_of::<Kind>(), 24),
+        ("JobId", size_of::<JobId>(), 32),
         ("SessionId", size_of::<SessionId>(), 16),
         ("InstanceId", size_of::<InstanceId>(), 16),
         ("OwnerKey", size_of::<OwnerKey>(), 32),
@@ -87,8 +87,8 @@ fn sizes() {
         ("Share", size_of::<Share>(), 24),
         ("Delivery", size_of::<Delivery>(), 56),
         ("End", size_of::<End>(), 40),
-        ("Snapshot", size_of::<Snapshot>(), 112),
-        ("Error", size_of::<Error>(), 32),
+        ("Snapshot", size_of::<Snapshot>(), 120),
+        ("Error", size_of::<Error>(), 40),
         ("OutputLog", size_of::<OutputLog>(), 8),
         ("LogReader", size_of::<LogReader>(), 8),
     ];

@@ -21,7 +21,7 @@ use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering};
 pub(crate) struct Core {
     pub(crate) config: Config,
     pub(crate) instance: InstanceId,
-    pub(crate) ids: Mutex<Ids>,
+    pub(crate) ids: Ids,
     pub(crate) tables: Mutex<Tables>,
     /// Changed under the lock of the tables; every call looks at it.
     shut: AtomicBool,
@@ -71,7 +71,7 @@ impl Core {
         };
         let core = Arc::new(Self {
             instance: InstanceId::fresh(),
-            ids: Mutex::new(Ids::new(config.first_ordinals.clone())),
+            ids: Ids::new(config.first_ordinals.clone()),
             tables: Mutex::new(tables),
             shut: AtomicBool::new(false),
             changes: Arc::new(ChangeBoard::new()),
@@ -182,7 +182,7 @@ impl Core {
         let unknown = || Error::UnknownJob {
             id: Echo::new(&id.to_string()),
         };
-        let slot = self.ids.lock().get(id).cloned().ok_or_else(unknown)?;
+        let slot = self.ids.get(id).ok_or_else(unknown)?;
         let session = match &slot {
             Slot::Job(job) => job.session(),
             Slot::Evicted(room) => room.session().cloned(),

@@ -8,15 +8,21 @@
 //! 3. A page exists only while one of its slots is taken.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use jobs::{Error, JobId, Kind};
+use jobs::{JobId, Kind};
 
 use crate::job::Job;
 use crate::room::Room;
+use crate::sync::Mutex;
 
 const PAGE: usize = 64;
+
+/// So many parts of the table have a lock each: owners that work at the same
+/// time have ids one after the other, and do not wait for each other here.
+const SHARDS: usize = 16;
 
 /// What stands behind an id.
 #[derive(Clone)]
@@ -27,16 +33,23 @@ pub(crate) enum Slot {
     Evicted(Arc<Room>),
 }
 
-/// All kinds of a registry.
+/// All ids of a registry.
 pub(crate) struct Ids {
-    kinds: BTreeMap<Kind, Table>,
+    ordinals: Mutex<Ordinals>,
+    shards: [Shard; SHARDS],
+}
+
+/// Which ordinal of each kind comes next.
+struct Ordinals {
+    next: BTreeMap<Kind, NonZeroU64>,
     first: BTreeMap<Kind, NonZeroU64>,
 }
 
-struct Table {
-    next: NonZeroU64,
-    pages: BTreeMap<u64, Page>,
-}
+/// Every sixteenth id of each kind. Apart from its neighbours in memory, too, so
+/// that processors do not take it from each other.
+#[derive(Default)]
+#[repr(align(128))]
+struct Shard(Mutex<BTreeMap<(u64, Kind), Page>>);
 
 struct Page {
     slots: [Option<Slot>; PAGE],
@@ -45,65 +58,56 @@ struct Page {
 
 impl Ids {
     pub(crate) fn new(first: BTreeMap<Kind, NonZeroU64>) -> Self {
+        let next = BTreeMap::new();
         Self {
-            kinds: BTreeMap::new(),
-            first,
-        }
-    }
-
-    /// The kind that a text names, kept once for all its jobs.
-    pub(crate) fn kind(&self, text: &str) -> Result<Kind, Error> {
-        match self.kinds.get_key_value(text) {
-            Some((kind, _)) => Ok(kind.clone()),
-            None => Kind::new(text),
+            ordinals: Mutex::new(Ordinals { next, first }),
+            shards: std::array::from_fn(|_| Shard::default()),
         }
     }
 
     /// Hands out the next id of a kind.
-    pub(crate) fn next(&mut self, kind: &Kind) -> JobId {
-        let first = &self.first;
-        let table = self.kinds.entry(kind.clone()).or_insert_with(|| Table {
-            next: first.get(kind).copied().unwrap_or(NonZeroU64::MIN),
-            pages: BTreeMap::new(),
-        });
-        let ordinal = table.next;
-        table.next = ordinal.saturating_add(1);
-        JobId::new(kind.clone(), ordinal)
+    pub(crate) fn next(&self, kind: Kind) -> JobId {
+        let mut ordinals = self.ordinals.lock();
+        let Ordinals { next, first } = &mut *ordinals;
+        let next = next
+            .entry(kind.clone())
+            .or_insert_with(|| first.get(&kind).copied().unwrap_or(NonZeroU64::MIN));
+        let ordinal = *next;
+        *next = ordinal.saturating_add(1);
+        JobId::new(kind, ordinal)
     }
 
     /// Takes back an id that nothing will stand behind.
-    pub(crate) fn give_back(&mut self, id: &JobId) {
-        if let Some(table) = self.kinds.get_mut(id.kind())
-            && table.next == id.ordinal().saturating_add(1)
+    pub(crate) fn give_back(&self, id: &JobId) {
+        if let Some(next) = self.ordinals.lock().next.get_mut(id.kind())
+            && *next == id.ordinal().saturating_add(1)
         {
-            table.next = id.ordinal();
+            *next = id.ordinal();
         }
     }
 
-    pub(crate) fn get(&self, id: &JobId) -> Option<&Slot> {
-        let (page, slot) = place(id);
-        self.kinds.get(id.kind())?.pages.get(&page)?.slots[slot].as_ref()
+    pub(crate) fn get(&self, id: &JobId) -> Option<Slot> {
+        let Place { shard, page, slot } = Place::of(id);
+        let pages = self.shards[shard].0.lock();
+        pages.get(&page)?.slots[slot].clone()
     }
 
-    pub(crate) fn put(&mut self, id: &JobId, what: Slot) {
-        let (page, slot) = place(id);
-        let Some(table) = self.kinds.get_mut(id.kind()) else {
-            return;
-        };
-        let page = table.pages.entry(page).or_insert_with(Page::empty);
+    pub(crate) fn put(&self, id: &JobId, what: Slot) {
+        let Place { shard, page, slot } = Place::of(id);
+        let mut pages = self.shards[shard].0.lock();
+        let page = pages.entry(page).or_insert_with(Page::empty);
         page.taken += usize::from(page.slots[slot].is_none());
         page.slots[slot] = Some(what);
     }
 
-    pub(crate) fn remove(&mut self, id: &JobId) {
-        let (number, slot) = place(id);
-        let Some(table) = self.kinds.get_mut(id.kind()) else {
-            return;
-        };
-        if let Some(page) = table.pages.get_mut(&number) {
-            page.taken -= usize::from(page.slots[slot].take().is_some());
-            if page.taken == 0 {
-                table.pages.remove(&number);
+    pub(crate) fn remove(&self, id: &JobId) {
+        let Place { shard, page, slot } = Place::of(id);
+        let mut pages = self.shards[shard].0.lock();
+        if let Entry::Occupied(mut page) = pages.entry(page) {
+            let Page { slots, taken } = page.get_mut();
+            *taken -= usize::from(slots[slot].take().is_some());
+            if *taken == 0 {
+                page.remove();
             }
         }
     }
@@ -118,12 +122,26 @@ impl Page {
     }
 }
 
-fn place(id: &JobId) -> (u64, usize) {
-    let ordinal = id.ordinal().get();
-    (
-        ordinal / PAGE as u64,
-        usize::try_from(ordinal % PAGE as u64).unwrap_or_default(),
-    )
+/// Where an id is looked up.
+struct Place {
+    shard: usize,
+    page: (u64, Kind),
+    slot: usize,
+}
+
+impl Place {
+    fn of(id: &JobId) -> Self {
+        const SHARDS: u64 = self::SHARDS as u64;
+        const PAGE: u64 = self::PAGE as u64;
+        let ordinal = id.ordinal().get();
+        let within = ordinal / SHARDS;
+        let index = |number: u64| usize::try_from(number).unwrap_or_default();
+        Self {
+            shard: index(ordinal % SHARDS),
+            page: (within / PAGE, id.kind().clone()),
+            slot: index(within % PAGE),
+        }
+    }
 }
 
 #[cfg(all(test, not(shuttle)))]
@@ -136,24 +154,30 @@ mod tests {
     fn ids_share_pages_that_go_with_the_last_of_them() {
         let core = Core::new(Config::default());
         let room = core.room_of(None).unwrap().unwrap();
+        let ids = Ids::new(BTreeMap::new());
         let kind = Kind::new("job").unwrap();
-        let mut ids = Ids::new(BTreeMap::new());
-        let all: Vec<_> = (0..3 * PAGE).map(|_| ids.next(&kind)).collect();
+        let all: Vec<_> = (0..3 * PAGE * SHARDS)
+            .map(|_| ids.next(kind.clone()))
+            .collect();
         for id in &all {
             ids.put(id, Slot::Evicted(Arc::clone(&room)));
             // Once more: it takes the place of the first.
             ids.put(id, Slot::Evicted(Arc::clone(&room)));
         }
-        let pages = |ids: &Ids| ids.kinds[&kind].pages.len();
-        // The first ordinal is 1, so the first and the last page are not full.
-        assert_eq!(pages(&ids), 4);
+        let pages = || -> usize {
+            let shards = ids.shards.iter();
+            shards.map(|shard| shard.0.lock().len()).sum()
+        };
+        // The first ordinal is 1, so the last one is in a page of its own.
+        assert_eq!(pages(), 3 * SHARDS + 1);
         for (index, id) in all.iter().enumerate() {
             assert!(ids.get(id).is_some());
             ids.remove(id);
             ids.remove(id);
             assert!(ids.get(id).is_none());
-            assert!(all[index + 1..].iter().all(|id| ids.get(id).is_some()));
+            let later = all[index + 1..].iter().take(2 * SHARDS);
+            assert!(later.into_iter().all(|id| ids.get(id).is_some()));
         }
-        assert_eq!(pages(&ids), 0);
+        assert_eq!(pages(), 0);
     }
 }

@@ -47,7 +47,7 @@ fn evict(
     state.finished -= 1;
     state.outputs.remove(&settlement);
     take_output(&job, state, effects);
-    let mut ids = room.core.ids.lock();
+    let ids = &room.core.ids;
     ids.put(&job.id, Slot::Evicted(Arc::clone(room)));
     state.evicted.push_back(job.id.clone());
     if state.evicted.len() > MAX_EVICTED_IDS
@@ -55,7 +55,6 @@ fn evict(
     {
         ids.remove(&oldest);
     }
-    drop(ids);
     effects.changed = true;
 }
 
@@ -64,14 +63,13 @@ pub(crate) fn clear(room: &Room, state: &mut RoomState, effects: &mut Effects) {
     for job in state.visible.values().map(Arc::clone).collect::<Vec<_>>() {
         take_output(&job, state, effects);
     }
-    let mut ids = room.core.ids.lock();
+    let ids = &room.core.ids;
     for job in std::mem::take(&mut state.visible).into_values() {
         ids.remove(&job.id);
     }
     for id in std::mem::take(&mut state.evicted) {
         ids.remove(&id);
     }
-    drop(ids);
     state.told.clear();
     state.outputs.clear();
     state.offerable.clear();

@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use jobs::text::Echo;
-use jobs::{Error, Hooks, JobId, JobSpec, ProducerError, UnixMillis, contain};
+use jobs::{Error, Hooks, JobId, JobSpec, Kind, ProducerError, UnixMillis, contain};
 
 use crate::core::Core;
 use crate::driver::drive;
@@ -23,7 +23,7 @@ use crate::waiters::Waiters;
 
 pub(crate) fn start(core: &Arc<Core>, spec: JobSpec) -> Result<JobId, Error> {
     let room = core.controlled_room_of(spec.owner.as_ref())?;
-    let kind = core.ids.lock().kind(&spec.kind)?;
+    let kind = Kind::new(&spec.kind)?;
     if spec.label.is_empty() {
         return Err(Error::InvalidLabel);
     }
@@ -45,13 +45,13 @@ pub(crate) fn start(core: &Arc<Core>, spec: JobSpec) -> Result<JobId, Error> {
         reason: Echo::new("expected a call from within a tokio runtime"),
     })?;
 
-    let id = core.ids.lock().next(&kind);
+    let id = core.ids.next(kind);
     let starter = spec.starter;
     let hooks = contain::call(|| starter(&id))
         .unwrap_or_else(|panicked| {
             Err(ProducerError::new(format!("producer panicked: {panicked}")))
         })
-        .inspect_err(|_| core.ids.lock().give_back(&id))?;
+        .inspect_err(|_| core.ids.give_back(&id))?;
     commit(
         core,
         place,
@@ -136,7 +136,7 @@ fn commit(
         }),
     });
     room_state.visible.insert(commit, Arc::clone(&job));
-    core.ids.lock().put(&job.id, Slot::Job(Arc::clone(&job)));
+    core.ids.put(&job.id, Slot::Job(Arc::clone(&job)));
     drop(room_state);
     core.changes.moved(room);
     spawner.spawn(drive(Arc::clone(&job), done));

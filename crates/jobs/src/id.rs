@@ -6,9 +6,9 @@
 use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use smol_str::SmolStr;
 
 use crate::error::Error;
 use crate::text::Echo;
@@ -19,7 +19,7 @@ pub const MAX_KIND_BYTES: usize = 64;
 /// The identity of a job within its registry: its [`Kind`] and an ordinal that
 /// counts from 1 for each kind.
 ///
-/// Cloning is a reference count. The text form is the wire form.
+/// Cloning costs what cloning its kind costs. The text form is the wire form.
 ///
 /// ```
 /// use jobs::JobId;
@@ -114,10 +114,11 @@ impl TryFrom<String> for JobId {
 /// A producer's namespace and the prefix of its ids: `bash`, `subagent`.
 ///
 /// 1 to 64 bytes of ASCII letters, digits, `-`, `_` and `.`, starting with a
-/// letter or a digit. Cloning is a reference count.
+/// letter or a digit. Cloning copies a short one, up to 23 bytes, so that owners
+/// with jobs of one kind share nothing; a longer one is a reference count.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Kind(Arc<str>);
+pub struct Kind(SmolStr);
 
 impl Kind {
     /// Checks and keeps a kind.
