@@ -179,7 +179,7 @@ pub const PATHS: &[Path] = &[
     },
     Path {
         name: "settle",
-        because: &[(1, "the alarm of a completion that is not told at once")],
+        because: &[],
         count: settle,
     },
     Path {

@@ -2,8 +2,7 @@
 //! leaves open.
 //!
 //! 1. It ends when the completion is told, or when nobody is left to tell.
-//! 2. Its alarm is at most one lease after its last look, so a share that is
-//!    taken meanwhile does not run out before: taking one wakes nobody.
+//! 2. It has an alarm only while a share is out; whoever takes one wakes it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -45,18 +44,7 @@ async fn follow(
         settle(&job, verdict);
     }
     guard.0 = None;
-    // Most completions are told at once; only the others need an alarm. Another
-    // one: the moment to give up may be later than any lease.
-    let mut alarm = Alarm::default();
-    let mut looked = false;
-    std::future::poll_fn(|cx| {
-        if std::mem::replace(&mut looked, true) {
-            return poll_leases(&job, &mut alarm, cx);
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
+    std::future::poll_fn(|cx| poll_leases(&job, &mut alarm, cx)).await;
 }
 
 /// Waits for the moment to give the job up; `None` when somebody else ended it.
@@ -99,17 +87,12 @@ fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<
             return Poll::Ready(());
         }
         state.driver = Some(cx.waker().clone());
-        let lease = state.room.core.config.share_lease;
-        // Under the lock: a share that is taken after it runs out after that.
-        let look = state
-            .shares
-            .next_expiry()
-            .or_else(|| Instant::now().checked_add(lease));
+        let expiry = state.shares.next_expiry();
         drop(state);
-        let Some(look) = look else {
+        let Some(expiry) = expiry else {
             return Poll::Pending;
         };
-        if alarm.poll(look, cx).is_pending() {
+        if alarm.poll(expiry, cx).is_pending() {
             return Poll::Pending;
         }
         job.expire_shares(Instant::now());

@@ -204,8 +204,8 @@ impl Job {
         self: &Arc<Self>,
         look: impl FnOnce(&JobState) -> T,
     ) -> (Snapshot, Option<Share>, T) {
-        let (mut snapshot, hook, ticket, seen) = self.locked(|room, room_state, state, _| {
-            let ticket = room.take_share(room_state, state);
+        let (mut snapshot, hook, ticket, seen) = self.locked(|room, room_state, state, effects| {
+            let ticket = room.take_share(room_state, state, effects);
             let snapshot = self.project(state);
             (snapshot, state.detail_hook(), ticket, look(state))
         });

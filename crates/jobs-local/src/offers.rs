@@ -16,7 +16,7 @@ use futures_core::Stream;
 use jobs::{Completion, Completions, Delivery, NoticeId, OwnerKey, Receipt, Scope};
 
 use crate::core::Core;
-use crate::effects::wake;
+use crate::effects::{Effects, wake};
 use crate::room::{Room, RoomPhase, RoomState};
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 
@@ -224,11 +224,13 @@ impl ReporterStream {
         let (_, commit) = room_state.offerable.first_key_value()?;
         let job = Arc::clone(room_state.visible.get(commit)?);
         let mut state = job.state.lock();
-        let ticket = room.take_share(&mut room_state, &mut state)?;
+        let mut effects = Effects::default();
+        let ticket = room.take_share(&mut room_state, &mut state, &mut effects)?;
         let snapshot = job.project(&state);
         drop(state);
         let more = !room_state.offerable.is_empty();
         drop(room_state);
+        effects.fire(room);
         if more {
             self.reporter.queue.lock().add(room);
         }

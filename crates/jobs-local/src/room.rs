@@ -156,6 +156,7 @@ impl Room {
         &self,
         room_state: &mut RoomState,
         state: &mut JobState,
+        effects: &mut Effects,
     ) -> Option<u64> {
         let Phase::Ended(ended) = &state.phase else {
             return None;
@@ -163,6 +164,7 @@ impl Room {
         let expires = Instant::now().checked_add(self.core.config.share_lease);
         let ticket = state.shares.take(expires)?;
         room_state.offerable.remove(&ended.settlement);
+        effects.driver = state.driver.take();
         Some(ticket)
     }
 
