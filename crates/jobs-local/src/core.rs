@@ -224,12 +224,7 @@ impl Core {
         let mut jobs = Vec::new();
         for room in rooms {
             let state = room.state.lock();
-            jobs.extend(
-                state
-                    .visible
-                    .iter()
-                    .map(|(commit, job)| (*commit, Arc::clone(job))),
-            );
+            jobs.extend(state.visible.iter().cloned());
         }
         jobs.sort_unstable_by_key(|(commit, _)| *commit);
         // A hand-over between two instances may have come between two rooms.

@@ -3,7 +3,7 @@
 //!
 //! Every owner has a *room* with a lock of its own; ids, rooms, controllers,
 //! reporters and observers are small tables beside it. Each live job has one
-//! *driver* task. The state machines (`shares`, `waiters`) are plain
+//! *driver* task. The state machines (`shares`, `waiters`, `sequence`) are plain
 //! values without a lock, and everything that a schedule can interleave comes
 //! from `sync`, so that the model checks run these very sources.
 
@@ -20,6 +20,7 @@ mod read;
 mod registry;
 mod retention;
 mod room;
+mod sequence;
 mod settle;
 mod shares;
 mod start;

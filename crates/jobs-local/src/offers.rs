@@ -221,7 +221,7 @@ impl ReporterStream {
         if !Arc::ptr_eq(&serving, &self.reporter) {
             return None;
         }
-        let (_, commit) = room_state.offerable.first_key_value()?;
+        let commit = *room_state.offerable.first()?;
         let job = Arc::clone(room_state.visible.get(commit)?);
         let mut state = job.state.lock();
         let mut effects = Effects::default();

@@ -27,7 +27,7 @@ pub(crate) fn enforce(room: &Arc<Room>, state: &mut RoomState, effects: &mut Eff
         let Some((_, commit)) = state.outputs.pop_first() else {
             break;
         };
-        if let Some(job) = state.visible.get(&commit).map(Arc::clone) {
+        if let Some(job) = state.visible.get(commit).map(Arc::clone) {
             take_output(&job, state, effects);
         }
     }
@@ -41,11 +41,11 @@ fn evict(
     commit: u64,
     effects: &mut Effects,
 ) {
-    let Some(job) = state.visible.remove(&commit) else {
+    let Some(job) = state.visible.remove(commit) else {
         return;
     };
     state.finished -= 1;
-    state.outputs.remove(&settlement);
+    state.outputs.remove(settlement);
     take_output(&job, state, effects);
     let ids = &room.core.ids;
     ids.put(&job.id, Slot::Evicted(Arc::clone(room)));
@@ -60,19 +60,17 @@ fn evict(
 
 /// Takes everything: the room is closed.
 pub(crate) fn clear(room: &Room, state: &mut RoomState, effects: &mut Effects) {
-    for job in state.visible.values().map(Arc::clone).collect::<Vec<_>>() {
-        take_output(&job, state, effects);
-    }
     let ids = &room.core.ids;
-    for job in std::mem::take(&mut state.visible).into_values() {
+    for (_, job) in state.visible.take() {
+        take_output(&job, state, effects);
         ids.remove(&job.id);
     }
     for id in std::mem::take(&mut state.evicted) {
         ids.remove(&id);
     }
-    state.told.clear();
-    state.outputs.clear();
-    state.offerable.clear();
+    drop(state.told.take());
+    drop(state.outputs.take());
+    drop(state.offerable.take());
     state.finished = 0;
     state.untold = 0;
 }

@@ -12,7 +12,7 @@
 //!    share is out.
 //! 5. A room closes once. It is closed when nothing in it lives or starts.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -22,6 +22,7 @@ use crate::core::Core;
 use crate::effects::Effects;
 use crate::job::{Ended, Job, JobState, Phase, Stopper};
 use crate::offers::Reporter;
+use crate::sequence::Sequence;
 use crate::sync::{Instant, Mutex};
 
 pub(crate) struct Room {
@@ -45,16 +46,16 @@ pub(crate) struct RoomState {
     pub(crate) untold: u32,
     pub(crate) finished: u32,
     /// By order of commit.
-    pub(crate) visible: BTreeMap<u64, Arc<Job>>,
+    pub(crate) visible: Sequence<Arc<Job>>,
     /// Told finished jobs, by order of settlement: where retention begins.
-    pub(crate) told: BTreeMap<u64, u64>,
+    pub(crate) told: Sequence<u64>,
     /// Finished jobs that keep output, by order of settlement.
-    pub(crate) outputs: BTreeMap<u64, u64>,
+    pub(crate) outputs: Sequence<u64>,
     pub(crate) output_bytes: u64,
     /// Ids that retention took, so that they can be told from unknown ones.
     pub(crate) evicted: VecDeque<JobId>,
     /// By order of settlement.
-    pub(crate) offerable: BTreeMap<u64, u64>,
+    pub(crate) offerable: Sequence<u64>,
     /// Reporters that serve this owner alone.
     pub(crate) reporters: Vec<Arc<Reporter>>,
     /// Who waits for the close.
@@ -84,12 +85,12 @@ impl Room {
             live: 0,
             untold: 0,
             finished: 0,
-            visible: BTreeMap::new(),
-            told: BTreeMap::new(),
-            outputs: BTreeMap::new(),
+            visible: Sequence::new(),
+            told: Sequence::new(),
+            outputs: Sequence::new(),
             output_bytes: 0,
             evicted: VecDeque::new(),
-            offerable: BTreeMap::new(),
+            offerable: Sequence::new(),
             reporters: Vec::new(),
             closers: Vec::new(),
         };
@@ -163,7 +164,7 @@ impl Room {
         };
         let expires = Instant::now().checked_add(self.core.config.share_lease);
         let ticket = state.shares.take(expires)?;
-        room_state.offerable.remove(&ended.settlement);
+        room_state.offerable.remove(ended.settlement);
         effects.driver = state.driver.take();
         Some(ticket)
     }
@@ -181,7 +182,7 @@ impl Room {
         };
         if self.owner.is_some() {
             room_state.untold -= 1;
-            room_state.offerable.remove(&ended.settlement);
+            room_state.offerable.remove(ended.settlement);
             room_state.told.insert(ended.settlement, state.commit);
         }
     }

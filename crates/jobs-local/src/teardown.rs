@@ -74,7 +74,7 @@ pub(crate) fn begin_close(room: &Arc<Room>, stopper: Stopper) {
 /// Nobody is left to tell. Gives the live jobs.
 fn tell_everything(room_state: &mut RoomState, effects: &mut Effects) -> Vec<Arc<Job>> {
     let mut live = Vec::new();
-    for job in room_state.visible.values() {
+    for (_, job) in room_state.visible.iter() {
         let mut state = job.state.lock();
         state.shares.tell();
         match &state.phase {
@@ -82,7 +82,7 @@ fn tell_everything(room_state: &mut RoomState, effects: &mut Effects) -> Vec<Arc
             Phase::Ended(_) => effects.waiters.extend(state.driver.take()),
         }
     }
-    room_state.offerable.clear();
+    drop(room_state.offerable.take());
     live
 }
 
@@ -138,8 +138,8 @@ fn hand_over(from: &Arc<Room>, to: &OwnerKey) -> Result<(), Error> {
     if from_state.phase != RoomPhase::Open {
         from.check_live(&from_state)?;
     }
-    let jobs: Vec<_> = from_state.visible.values().map(Arc::clone).collect();
-    for job in &jobs {
+    let jobs: Vec<_> = from_state.visible.iter().cloned().collect();
+    for (_, job) in &jobs {
         carry(job, &mut from_state, &mut to_state, &to);
     }
     let mut effects = Effects {
@@ -169,17 +169,17 @@ fn carry(job: &Arc<Job>, from: &mut RoomState, to: &mut RoomState, room: &Arc<Ro
             to.finished += 1;
             from.untold -= 1;
             to.untold += 1;
-            if from.offerable.remove(&ended.settlement).is_some() {
+            if from.offerable.remove(ended.settlement).is_some() {
                 to.offerable.insert(ended.settlement, state.commit);
             }
-            if from.outputs.remove(&ended.settlement).is_some() {
+            if from.outputs.remove(ended.settlement).is_some() {
                 to.outputs.insert(ended.settlement, state.commit);
             }
             from.output_bytes -= ended.output_bytes;
             to.output_bytes += ended.output_bytes;
         }
     }
-    from.visible.remove(&state.commit);
+    from.visible.remove(state.commit);
     to.visible.insert(state.commit, Arc::clone(job));
     state.room = Arc::clone(room);
 }
