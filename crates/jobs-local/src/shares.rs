@@ -12,8 +12,6 @@
 //!
 //! Pure: no lock, no waker, no clock.
 
-use smallvec::SmallVec;
-
 use crate::sync::Instant;
 
 /// The ticket of a share that a kill of a live job took.
@@ -38,15 +36,13 @@ enum Phase {
     /// The job has ended.
     Untold {
         by_model: bool,
-        out: Batches,
+        /// Nearly always at most one, and never for long.
+        out: Vec<Batch>,
         next_ticket: u64,
     },
     /// The job has ended, and whatever share is still out means nothing.
     Told,
 }
-
-/// Nearly always at most one, and never for long.
-type Batches = SmallVec<[Batch; 1]>;
 
 /// Shares that were taken at the same moment.
 #[derive(Debug)]
