@@ -179,30 +179,39 @@ impl Core {
         access: Access,
     ) -> Result<Arc<Job>, Error> {
         self.check_open()?;
-        let unknown = || Error::UnknownJob {
-            id: Echo::new(&id.to_string()),
-        };
-        let slot = self.ids.get(id).ok_or_else(unknown)?;
-        let session = match &slot {
-            Slot::Job(job) => job.session(),
-            Slot::Evicted(room) => room.session().cloned(),
-        };
-        match session {
-            Some(session) if caller.session() != Some(&session) => {
-                return Err(Error::ForeignJob { id: id.clone() });
+        let check = |room: &Room| self.check_access(room, id, caller, access);
+        match self.ids.get(id) {
+            Some(Slot::Job(job)) => {
+                check(&job.state.lock().room)?;
+                Ok(job)
             }
-            Some(_) => {}
-            None => match (self.config.unowned_access, access) {
-                (UnownedAccess::Nothing, _) => return Err(unknown()),
-                (UnownedAccess::ReadOnly, Access::Change) => {
-                    return Err(Error::UnownedProtected { id: id.clone() });
-                }
-                (UnownedAccess::ReadOnly, Access::Look) | (UnownedAccess::Full, _) => {}
-            },
+            Some(Slot::Evicted(room)) => {
+                check(&room)?;
+                Err(Error::NoLongerKept { id: id.clone() })
+            }
+            None => Err(unknown(id)),
         }
-        match slot {
-            Slot::Job(job) => Ok(job),
-            Slot::Evicted(_) => Err(Error::NoLongerKept { id: id.clone() }),
+    }
+
+    /// Whether the caller may do this to a job of `room`.
+    fn check_access(
+        &self,
+        room: &Room,
+        id: &JobId,
+        caller: &Caller,
+        access: Access,
+    ) -> Result<(), Error> {
+        match (room.session(), self.config.unowned_access, access) {
+            (Some(session), _, _) if caller.session() != Some(session) => {
+                Err(Error::ForeignJob { id: id.clone() })
+            }
+            (Some(_), _, _)
+            | (None, UnownedAccess::Full, _)
+            | (None, UnownedAccess::ReadOnly, Access::Look) => Ok(()),
+            (None, UnownedAccess::ReadOnly, Access::Change) => {
+                Err(Error::UnownedProtected { id: id.clone() })
+            }
+            (None, UnownedAccess::Nothing, _) => Err(unknown(id)),
         }
     }
 
@@ -269,5 +278,11 @@ impl Core {
         if let Some(owner) = &room.owner {
             self.tables.lock().rooms.remove(&owner.instance);
         }
+    }
+}
+
+fn unknown(id: &JobId) -> Error {
+    Error::UnknownJob {
+        id: Echo::new(&id.to_string()),
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::task::Waker;
 
 use jobs::{
-    CancelHook, Cause, CursorDesk, DetailHook, End, JobId, KilledBy, OutputSource, SessionId,
-    Share, ShareDesk, Snapshot, State, UnixMillis, contain,
+    CancelHook, Cause, CursorDesk, DetailHook, End, JobId, KilledBy, OutputSource, Share,
+    ShareDesk, Snapshot, State, UnixMillis, contain,
 };
 
 use crate::effects::Effects;
@@ -129,10 +129,6 @@ impl Job {
                 return result;
             }
         }
-    }
-
-    pub(crate) fn session(&self) -> Option<SessionId> {
-        self.state.lock().room.session().cloned()
     }
 
     /// The job as it is now, with what a live one says of itself.

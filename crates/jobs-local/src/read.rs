@@ -29,10 +29,12 @@ pub(crate) fn read(job: &Arc<Job>) -> Result<Receipt<Delta>, Error> {
         range,
         dropped,
     } = render(job, &source, cursor, None)?;
-    let desk = Arc::clone(job) as Arc<dyn CursorDesk>;
-    let delivery = Delivery::none()
-        .with_range(OutputRange::new(desk, range.end))
-        .with_share(share);
+    let mut delivery = Delivery::none().with_share(share);
+    // Final output is read from its start each time.
+    if let Source::Stream(_) = source {
+        let desk = Arc::clone(job) as Arc<dyn CursorDesk>;
+        delivery = delivery.with_range(OutputRange::new(desk, range.end));
+    }
     Ok(Receipt::new(
         Delta::new(text, range, dropped, snapshot),
         delivery,
