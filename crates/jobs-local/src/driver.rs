@@ -2,7 +2,8 @@
 //! leaves open.
 //!
 //! 1. It ends when the completion is told, or when nobody is left to tell.
-//! 2. It has an alarm only while a share is out; whoever takes one wakes it.
+//! 2. After the end it sets an alarm only for a share that is out; whoever takes
+//!    one wakes it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -84,6 +85,10 @@ fn poll_leases(job: &Arc<Job>, alarm: &mut Alarm, cx: &mut Context<'_>) -> Poll<
     loop {
         let mut state = job.state.lock();
         if state.room.owner.is_none() || state.shares.is_told() {
+            // A record that kept it would keep the task.
+            let waker = state.driver.take();
+            drop(state);
+            drop(waker);
             return Poll::Ready(());
         }
         state.driver = Some(cx.waker().clone());
@@ -126,5 +131,46 @@ impl Drop for Abandoned {
             let detail = "the runtime that drove it ended; work may be orphaned".to_owned();
             settle(&job, Verdict::Forced(detail));
         }
+    }
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use jobs::{Caller, Hooks, JobSpec, Scope};
+    use tokio::sync::oneshot;
+    use tokio::task::yield_now;
+
+    use super::*;
+    use crate::config::{Config, UnownedAccess};
+    use crate::core::{Access, Core};
+    use crate::start::start;
+
+    #[tokio::test]
+    async fn a_record_keeps_nothing_of_a_driver_that_is_done() {
+        let core = Core::new(Config::default().with_unowned_access(UnownedAccess::Full));
+        let controller = ("test".into(), Scope::root());
+        core.tables.lock().controllers.push(controller);
+        let (end, ended) = oneshot::channel();
+        let spec = JobSpec::new("job", "a job", |_| {
+            Ok(Hooks::from_future(|_stop| async {
+                let _ = ended.await;
+                Outcome::completed()
+            }))
+        });
+        let id = start(&core, spec).unwrap();
+        let job = core.find(&id, &Caller::Anonymous, Access::Look).unwrap();
+        let waits = || job.state.lock().driver.is_some();
+        while !waits() {
+            yield_now().await;
+        }
+        end.send(()).unwrap();
+        while tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+            > 0
+        {
+            yield_now().await;
+        }
+        assert!(job.snapshot().is_terminal() && !waits());
     }
 }

@@ -200,13 +200,20 @@ impl Job {
         self: &Arc<Self>,
         look: impl FnOnce(&JobState) -> T,
     ) -> (Snapshot, Option<Share>, T) {
-        let (mut snapshot, hook, ticket, seen) = self.locked(|room, room_state, state, effects| {
+        let state = self.state.lock();
+        if let Phase::Live(live) = &state.phase {
+            let (mut snapshot, hook) = (self.project(&state), live.detail.clone());
+            let seen = look(&state);
+            drop(state);
+            self.add_detail(&mut snapshot, hook);
+            return (snapshot, None, seen);
+        }
+        drop(state);
+        let (snapshot, ticket, seen) = self.locked(|room, room_state, state, effects| {
             let ticket = room.take_share(room_state, state, effects);
-            let snapshot = self.project(state);
-            (snapshot, state.detail_hook(), ticket, look(state))
+            (self.project(state), ticket, look(state))
         });
         let share = ticket.map(|ticket| self.share_of(ticket));
-        self.add_detail(&mut snapshot, hook);
         (snapshot, share, seen)
     }
 

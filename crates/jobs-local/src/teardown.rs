@@ -48,7 +48,13 @@ pub(crate) async fn closed(room: &Room) {
         if state.phase == RoomPhase::Closed {
             return Poll::Ready(());
         }
-        state.closers.push(cx.waker().clone());
+        if !state
+            .closers
+            .iter()
+            .any(|other| other.will_wake(cx.waker()))
+        {
+            state.closers.push(cx.waker().clone());
+        }
         Poll::Pending
     })
     .await;
@@ -182,4 +188,27 @@ fn carry(job: &Arc<Job>, from: &mut RoomState, to: &mut RoomState, room: &Arc<Ro
     from.visible.remove(state.commit);
     to.visible.insert(state.commit, Arc::clone(job));
     state.room = Arc::clone(room);
+}
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use std::pin::pin;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[tokio::test]
+    async fn who_looks_again_and_again_for_a_close_is_kept_once() {
+        let core = Core::new(Config::default());
+        let room = core.room_of(None).unwrap().unwrap();
+        let mut close = pin!(closed(&room));
+        std::future::poll_fn(|cx| {
+            for _ in 0..3 {
+                assert_eq!(close.as_mut().poll(cx), Poll::Pending);
+            }
+            Poll::Ready(())
+        })
+        .await;
+        assert_eq!(room.state.lock().closers.len(), 1);
+    }
 }
