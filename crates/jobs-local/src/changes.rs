@@ -12,24 +12,16 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 use jobs::{Change, Changes, Scope};
 
+use crate::board::Board;
 use crate::effects::wake;
 use crate::room::Room;
-use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crate::sync::Mutex;
 
 /// How many owners an observer keeps apart.
 const MAX_BEHIND: usize = 4096;
 
 /// All observers of a registry.
-pub(crate) struct ChangeBoard {
-    observers: Mutex<Observers>,
-    /// Lets a registry that nobody observes pass without a lock.
-    count: AtomicUsize,
-}
-
-struct Observers {
-    all: Vec<Arc<Observer>>,
-    closed: bool,
-}
+pub(crate) struct ChangeBoard(Board<Observer>);
 
 struct Observer {
     scope: Scope,
@@ -46,29 +38,18 @@ struct Pending {
 
 impl ChangeBoard {
     pub(crate) fn new() -> Self {
-        Self {
-            observers: Mutex::new(Observers {
-                all: Vec::new(),
-                closed: false,
-            }),
-            count: AtomicUsize::new(0),
-        }
+        Self(Board::new())
     }
 
     /// Registers an observer.
     pub(crate) fn observe(board: &Arc<Self>, scope: &Scope) -> Changes {
-        let mut observers = board.observers.lock();
-        let pending = Pending {
-            closed: observers.closed,
-            ..Pending::default()
-        };
         let observer = Arc::new(Observer {
             scope: scope.clone(),
-            state: Mutex::new(pending),
+            state: Mutex::new(Pending::default()),
         });
-        observers.all.push(Arc::clone(&observer));
-        board.count.store(observers.all.len(), Ordering::SeqCst);
-        drop(observers);
+        if !board.0.add(&observer) {
+            observer.state.lock().closed = true;
+        }
         Changes::new(ObserverStream {
             board: Arc::clone(board),
             observer,
@@ -77,34 +58,30 @@ impl ChangeBoard {
 
     /// Jobs of `room` moved.
     pub(crate) fn moved(&self, room: &Room) {
-        if self.count.load(Ordering::SeqCst) == 0 {
+        if self.0.is_empty() {
             return;
         }
         let change = room.owner.clone().map_or(Change::Unowned, Change::Owner);
-        let mut wakers = Vec::new();
-        for observer in &self.observers.lock().all {
-            if room.scope.is_within(&observer.scope) {
-                wakers.extend(observer.state.lock().add(&change));
-            }
-        }
+        let wakers = self.0.look(|observers| {
+            let concerned = observers
+                .iter()
+                .filter(|observer| room.scope.is_within(&observer.scope));
+            concerned
+                .filter_map(|observer| observer.state.lock().add(&change))
+                .collect::<Vec<_>>()
+        });
         wake(wakers);
     }
 
     /// Nothing moves any more.
     pub(crate) fn close(&self) {
-        let mut observers = self.observers.lock();
-        observers.closed = true;
-        let wakers: Vec<_> = observers
-            .all
-            .iter()
-            .filter_map(|observer| {
-                let mut state = observer.state.lock();
-                state.closed = true;
-                state.waker.take()
-            })
-            .collect();
-        drop(observers);
-        wake(wakers);
+        for observer in self.0.close() {
+            let mut state = observer.state.lock();
+            state.closed = true;
+            let waker = state.waker.take();
+            drop(state);
+            wake(waker);
+        }
     }
 }
 
@@ -150,36 +127,6 @@ impl Stream for ObserverStream {
 
 impl Drop for ObserverStream {
     fn drop(&mut self) {
-        let mut observers = self.board.observers.lock();
-        observers
-            .all
-            .retain(|other| !Arc::ptr_eq(other, &self.observer));
-        self.board
-            .count
-            .store(observers.all.len(), Ordering::SeqCst);
-    }
-}
-
-#[cfg(all(test, not(shuttle)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_dropped_observer_leaves_nothing() {
-        let board = Arc::new(ChangeBoard::new());
-        let [first, second] = [(); 2].map(|()| ChangeBoard::observe(&board, &Scope::root()));
-        let left = || {
-            (
-                board.observers.lock().all.len(),
-                board.count.load(Ordering::SeqCst),
-            )
-        };
-        assert_eq!(left(), (2, 2));
-        let kept = Arc::clone(&board.observers.lock().all[1]);
-        drop(first);
-        assert_eq!(left(), (1, 1));
-        assert!(Arc::ptr_eq(&board.observers.lock().all[0], &kept));
-        drop(second);
-        assert_eq!(left(), (0, 0));
+        self.board.0.remove(&self.observer);
     }
 }

@@ -7,6 +7,7 @@
 //! values without a lock, and everything that a schedule can interleave comes
 //! from `sync`, so that the model checks run these very sources.
 
+mod board;
 mod changes;
 mod config;
 mod core;

@@ -15,22 +15,14 @@ use std::task::{Context, Poll, Waker};
 use futures_core::Stream;
 use jobs::{Completion, Completions, Delivery, NoticeId, OwnerKey, Receipt, Scope};
 
+use crate::board::Board;
 use crate::core::Core;
 use crate::effects::{Effects, wake};
 use crate::room::{Room, RoomPhase, RoomState};
-use crate::sync::{AtomicUsize, Mutex, Ordering};
+use crate::sync::Mutex;
 
 /// The reporters that serve more than one owner; the others are in their rooms.
-pub(crate) struct OfferBoard {
-    wide: Mutex<Wide>,
-    /// Lets a registry without such reporters pass without a lock.
-    count: AtomicUsize,
-}
-
-struct Wide {
-    reporters: Vec<Arc<Reporter>>,
-    closed: bool,
-}
+pub(crate) struct OfferBoard(Board<Reporter>);
 
 pub(crate) struct Reporter {
     scope: Scope,
@@ -47,29 +39,7 @@ struct Queue {
 
 impl OfferBoard {
     pub(crate) fn new() -> Self {
-        Self {
-            wide: Mutex::new(Wide {
-                reporters: Vec::new(),
-                closed: false,
-            }),
-            count: AtomicUsize::new(0),
-        }
-    }
-
-    fn add(&self, reporter: &Arc<Reporter>) {
-        let mut wide = self.wide.lock();
-        if wide.closed {
-            reporter.queue.lock().closed = true;
-        } else {
-            wide.reporters.push(Arc::clone(reporter));
-            self.count.store(wide.reporters.len(), Ordering::SeqCst);
-        }
-    }
-
-    fn remove(&self, reporter: &Arc<Reporter>) {
-        let mut wide = self.wide.lock();
-        wide.reporters.retain(|other| !Arc::ptr_eq(other, reporter));
-        self.count.store(wide.reporters.len(), Ordering::SeqCst);
+        Self(Board::new())
     }
 
     /// The reporter to be told that a room has something to offer, if it has.
@@ -86,20 +56,17 @@ impl OfferBoard {
 
     /// The reporter that serves a room now.
     fn serving(&self, room: &Room, state: &RoomState) -> Option<Arc<Reporter>> {
-        let wide = (self.count.load(Ordering::SeqCst) > 0).then(|| self.wide.lock());
-        state
-            .reporters
-            .iter()
-            .chain(wide.iter().flat_map(|wide| &wide.reporters))
-            .filter_map(|reporter| {
-                let distance = room
-                    .scope
-                    .chain()
-                    .position(|scope| *scope == reporter.scope)?;
-                Some((distance, reporter))
-            })
-            .min_by_key(|(distance, _)| *distance)
-            .map(|(_, reporter)| Arc::clone(reporter))
+        let distance = |reporter: &Reporter| {
+            let mut scopes = room.scope.chain();
+            scopes.position(|scope| *scope == reporter.scope)
+        };
+        self.0.look(|wide| {
+            let reporters = state.reporters.iter().chain(wide);
+            reporters
+                .filter_map(|reporter| Some((distance(reporter)?, reporter)))
+                .min_by_key(|(distance, _)| *distance)
+                .map(|(_, reporter)| Arc::clone(reporter))
+        })
     }
 
     /// Wakes the reporter of a room that has something to offer.
@@ -112,11 +79,7 @@ impl OfferBoard {
 
     /// No completion is offered any more to reporters of more than one owner.
     pub(crate) fn close(&self) {
-        let mut wide = self.wide.lock();
-        wide.closed = true;
-        let reporters = std::mem::take(&mut wide.reporters);
-        drop(wide);
-        reporters.iter().for_each(|reporter| reporter.close());
+        self.0.close().iter().for_each(|reporter| reporter.close());
     }
 }
 
@@ -153,63 +116,69 @@ pub(crate) fn report(core: &Arc<Core>, scope: &Scope, owner: Option<&OwnerKey>) 
         scope: scope.clone(),
         queue: Mutex::new(Queue::default()),
     });
-    let room = owner.map(|owner| {
-        core.tables
-            .lock()
-            .rooms
-            .get(&owner.instance)
-            .map(Arc::clone)
-    });
-    match &room {
-        None => core.offers.add(&reporter),
-        Some(Some(room)) => {
+    let reach = match owner {
+        None => Reach::Wide,
+        Some(owner) => match core.tables.lock().rooms.get(&owner.instance) {
+            Some(room) => Reach::Owner(Arc::clone(room)),
+            None => Reach::Nobody,
+        },
+    };
+    let open = match &reach {
+        Reach::Wide => core.offers.0.add(&reporter),
+        Reach::Owner(room) => {
             let mut state = room.state.lock();
-            if state.phase == RoomPhase::Closed {
-                reporter.queue.lock().closed = true;
-            } else {
+            let open = state.phase != RoomPhase::Closed;
+            if open {
                 state.reporters.push(Arc::clone(&reporter));
             }
+            open
         }
-        Some(None) => reporter.queue.lock().closed = true,
+        Reach::Nobody => false,
+    };
+    if !open {
+        reporter.queue.lock().closed = true;
     }
     let stream = ReporterStream {
         core: Arc::clone(core),
         reporter,
-        room: room.flatten(),
-        narrowed: owner.is_some(),
+        reach,
     };
     stream.reroute();
     Completions::new(stream)
 }
 
+/// Whom a reporter can serve.
+enum Reach {
+    /// All owners at its scope or below.
+    Wide,
+    Owner(Arc<Room>),
+    /// One owner, of which the registry knows nothing.
+    Nobody,
+}
+
 struct ReporterStream {
     core: Arc<Core>,
     reporter: Arc<Reporter>,
-    room: Option<Arc<Room>>,
-    narrowed: bool,
+    reach: Reach,
 }
 
 impl ReporterStream {
     /// Routes what the rooms in reach of this reporter have to offer.
     fn reroute(&self) {
-        if self.narrowed {
-            if let Some(room) = &self.room {
-                self.core.offers.route(room);
+        let rooms = match &self.reach {
+            Reach::Wide => {
+                let tables = self.core.tables.lock();
+                let scope = &self.reporter.scope;
+                let rooms = tables.rooms.values();
+                rooms
+                    .filter(|room| room.scope.is_within(scope))
+                    .map(Arc::clone)
+                    .collect()
             }
-            return;
-        }
-        let rooms: Vec<_> = self
-            .core
-            .tables
-            .lock()
-            .rooms
-            .values()
-            .map(Arc::clone)
-            .collect();
-        for room in rooms
-            .iter()
-            .filter(|room| room.scope.is_within(&self.reporter.scope))
-        {
+            Reach::Owner(room) => vec![Arc::clone(room)],
+            Reach::Nobody => Vec::new(),
+        };
+        for room in &rooms {
             self.core.offers.route(room);
         }
     }
@@ -265,10 +234,13 @@ impl Stream for ReporterStream {
 
 impl Drop for ReporterStream {
     fn drop(&mut self) {
-        let other = |reporter: &Arc<Reporter>| !Arc::ptr_eq(reporter, &self.reporter);
-        match &self.room {
-            Some(room) => room.state.lock().reporters.retain(other),
-            None => self.core.offers.remove(&self.reporter),
+        match &self.reach {
+            Reach::Wide => self.core.offers.0.remove(&self.reporter),
+            Reach::Owner(room) => {
+                let reporters = &mut room.state.lock().reporters;
+                reporters.retain(|other| !Arc::ptr_eq(other, &self.reporter));
+            }
+            Reach::Nobody => {}
         }
         self.reroute();
     }
