@@ -36,8 +36,6 @@ pub(crate) struct JobState {
     pub(crate) phase: Phase,
     pub(crate) shares: Shares,
     pub(crate) output: Output,
-    /// The model's cursor.
-    pub(crate) cursor: u64,
     /// The driver, while it has something to wait for.
     pub(crate) driver: Option<Waker>,
 }
@@ -74,6 +72,12 @@ pub(crate) struct Killer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopper {
     Caller(KilledBy),
+    Teardown(Teardown),
+}
+
+/// Why a room is torn down.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Teardown {
     OwnerClosed,
     Shutdown,
 }
@@ -100,8 +104,12 @@ pub(crate) struct Ended {
 
 /// Where the output of a job is.
 pub(crate) enum Output {
-    Source(Arc<dyn OutputSource>),
-    /// Final output: none while the job lives.
+    Source {
+        source: Arc<dyn OutputSource>,
+        /// The model's cursor.
+        cursor: u64,
+    },
+    /// Final output: none while the job lives, nor if it ended without.
     Text(Option<Arc<str>>),
     /// Retention took it.
     Evicted,
@@ -274,8 +282,9 @@ impl ShareDesk for Job {
 
 impl CursorDesk for Job {
     fn delivered(&self, to: u64) {
-        let mut state = self.state.lock();
-        state.cursor = state.cursor.max(to);
+        if let Output::Source { cursor, .. } = &mut self.state.lock().output {
+            *cursor = (*cursor).max(to);
+        }
     }
 }
 
@@ -285,8 +294,8 @@ impl Stopper {
             Self::Caller(KilledBy::Model) => Cause::Model,
             Self::Caller(KilledBy::User) => Cause::User,
             Self::Caller(KilledBy::Host) => Cause::Host,
-            Self::OwnerClosed => Cause::OwnerClosed,
-            Self::Shutdown => Cause::Shutdown,
+            Self::Teardown(Teardown::OwnerClosed) => Cause::OwnerClosed,
+            Self::Teardown(Teardown::Shutdown) => Cause::Shutdown,
         }
     }
 }

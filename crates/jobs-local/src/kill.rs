@@ -27,7 +27,7 @@ pub(crate) fn kill(
         return Ok(already_finished(job));
     };
     // Given back when it is dropped; a live job has no other share yet.
-    let share = (by == KilledBy::Model).then(|| job.share_of(attempt.ticket));
+    let share = attempt.ticket.map(|ticket| job.share_of(ticket));
     let grace = job.state.lock().room.core.config.stop_grace;
     match attempt.cancel(grace) {
         Err(error) => Err(Error::Producer(error)),
@@ -61,7 +61,8 @@ pub(crate) struct Attempt<'a> {
     hook: CancelHook,
     number: u64,
     reason: Option<Arc<str>>,
-    ticket: u64,
+    /// The share that the model took.
+    ticket: Option<u64>,
     teardown: bool,
 }
 
@@ -89,10 +90,10 @@ impl<'a> Attempt<'a> {
             });
         }
         let ticket = match by {
-            Stopper::Caller(KilledBy::Model) => state.shares.take_kill(),
-            Stopper::Caller(_) | Stopper::OwnerClosed | Stopper::Shutdown => 0,
+            Stopper::Caller(KilledBy::Model) => Some(state.shares.take_kill()),
+            Stopper::Caller(_) | Stopper::Teardown(_) => None,
         };
-        let teardown = matches!(by, Stopper::OwnerClosed | Stopper::Shutdown);
+        let teardown = matches!(by, Stopper::Teardown(_));
         Some(Self {
             job,
             hook,

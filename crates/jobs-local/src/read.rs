@@ -55,7 +55,7 @@ pub(crate) fn observe(job: &Arc<Job>, from: u64, max: Option<usize>) -> Result<D
 /// Where the output of a job is, if it is kept, and where the model reads on.
 fn source(state: &JobState) -> Option<(Source, u64)> {
     match &state.output {
-        Output::Source(source) => Some((Source::Stream(Arc::clone(source)), state.cursor)),
+        Output::Source { source, cursor } => Some((Source::Stream(Arc::clone(source)), *cursor)),
         Output::Text(text) => Some((Source::Final(text.clone().unwrap_or_default()), 0)),
         Output::Evicted => None,
     }

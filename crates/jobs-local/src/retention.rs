@@ -80,7 +80,8 @@ fn take_output(job: &Job, state: &mut RoomState, effects: &mut Effects) {
     if let Phase::Ended(ended) = &mut job_state.phase {
         state.output_bytes -= std::mem::take(&mut ended.output_bytes);
     }
-    if let Output::Source(source) = std::mem::replace(&mut job_state.output, Output::Evicted) {
+    if let Output::Source { source, .. } = std::mem::replace(&mut job_state.output, Output::Evicted)
+    {
         effects.dropped.push(source);
     }
 }

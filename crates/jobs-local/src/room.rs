@@ -20,7 +20,7 @@ use jobs::{Error, JobId, OwnerKey, Scope, SessionId};
 
 use crate::core::Core;
 use crate::effects::Effects;
-use crate::job::{Ended, Job, JobState, Phase, Stopper};
+use crate::job::{Ended, Job, JobState, Phase, Teardown};
 use crate::offers::Reporter;
 use crate::sequence::Sequence;
 use crate::sync::{Instant, Mutex};
@@ -65,7 +65,7 @@ pub(crate) struct RoomState {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RoomPhase {
     Open,
-    Closing(Stopper),
+    Closing(Teardown),
     Closed,
 }
 

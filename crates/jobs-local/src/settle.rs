@@ -36,7 +36,7 @@ pub(crate) fn settle(job: &Arc<Job>, verdict: Verdict) {
         };
         let (end, text) = judge(verdict, live.killer(), job.started_at);
         if let Output::Text(output) = &mut state.output {
-            *output = Some(text.unwrap_or_default());
+            *output = text;
         }
         let by_model = end.status == TerminalStatus::Killed && end.cause == Cause::Model;
         let waiters = live.waiters.release();
@@ -77,7 +77,7 @@ fn output_bytes(job: &Job) -> Option<u64> {
     let state = job.state.lock();
     let source = match (&state.phase, &state.output) {
         (Phase::Ended(_), _) => return None,
-        (Phase::Live(_), Output::Source(source)) => Arc::clone(source),
+        (Phase::Live(_), Output::Source { source, .. }) => Arc::clone(source),
         (Phase::Live(_), Output::Text(_) | Output::Evicted) => return Some(0),
     };
     drop(state);
@@ -91,7 +91,7 @@ fn output_bytes(job: &Job) -> Option<u64> {
 fn final_bytes(output: &Output) -> u64 {
     match output {
         Output::Text(Some(text)) => text.len() as u64,
-        Output::Text(None) | Output::Source(_) | Output::Evicted => 0,
+        Output::Text(None) | Output::Source { .. } | Output::Evicted => 0,
     }
 }
 
@@ -138,7 +138,7 @@ fn stopped_by(killer: &Killer) -> Option<String> {
     let who = match killer.by {
         Stopper::Caller(jobs::KilledBy::User) => "user",
         Stopper::Caller(jobs::KilledBy::Host) => "host",
-        Stopper::Caller(jobs::KilledBy::Model) | Stopper::OwnerClosed | Stopper::Shutdown => {
+        Stopper::Caller(jobs::KilledBy::Model) | Stopper::Teardown(_) => {
             return None;
         }
     };

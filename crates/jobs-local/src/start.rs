@@ -40,7 +40,7 @@ pub(crate) fn start(core: &Arc<Core>, spec: JobSpec) -> Result<JobId, Error> {
         }
         (None, None) => return Err(Error::ShutDown),
     };
-    let place = Place::take(&room)?;
+    let reservation = Reservation::make(&room)?;
     let spawner = Spawner::current().ok_or_else(|| Error::Unavailable {
         reason: Echo::new("expected a call from within a tokio runtime"),
     })?;
@@ -53,8 +53,7 @@ pub(crate) fn start(core: &Arc<Core>, spec: JobSpec) -> Result<JobId, Error> {
         })
         .inspect_err(|_| core.ids.give_back(&id))?;
     commit(
-        core,
-        place,
+        reservation.keep(),
         &spawner,
         id.clone(),
         spec.label,
@@ -64,34 +63,42 @@ pub(crate) fn start(core: &Arc<Core>, spec: JobSpec) -> Result<JobId, Error> {
     Ok(id)
 }
 
-/// The reserved place of a job that is about to start.
-struct Place<'a>(Option<&'a Arc<Room>>);
+/// The place of a job that is about to start; given back unless it is kept.
+struct Reservation<'a> {
+    room: &'a Arc<Room>,
+    kept: bool,
+}
 
-impl<'a> Place<'a> {
-    fn take(room: &'a Arc<Room>) -> Result<Self, Error> {
+impl<'a> Reservation<'a> {
+    fn make(room: &'a Arc<Room>) -> Result<Self, Error> {
         room.admit()?;
-        Ok(Self(Some(room)))
+        Ok(Self { room, kept: false })
+    }
+
+    fn keep(mut self) -> &'a Arc<Room> {
+        self.kept = true;
+        self.room
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        if let Some(room) = self.0.take() {
-            room.withdraw();
+        if !self.kept {
+            self.room.withdraw();
         }
     }
 }
 
+/// Nothing here can fail: the job runs.
 fn commit(
-    core: &Arc<Core>,
-    mut place: Place<'_>,
+    room: &Arc<Room>,
     spawner: &Spawner,
     id: JobId,
     label: Arc<str>,
     output_limit: Option<NonZeroU64>,
     hooks: Hooks,
 ) {
-    let Some(room) = place.0.take() else { return };
+    let core = &room.core;
     let Hooks {
         cancel,
         done,
@@ -114,7 +121,7 @@ fn commit(
     let commit = core.count();
     let mut shares = Shares::new();
     let closing = match room_state.phase {
-        RoomPhase::Closing(stopper) => Some(stopper),
+        RoomPhase::Closing(why) => Some(why),
         RoomPhase::Open | RoomPhase::Closed => None,
     };
     if closing.is_some() {
@@ -130,8 +137,10 @@ fn commit(
             commit,
             phase: Phase::Live(Box::new(live)),
             shares,
-            output: output.map_or(Output::Text(None), Output::Source),
-            cursor: 0,
+            output: output.map_or(Output::Text(None), |source| Output::Source {
+                source,
+                cursor: 0,
+            }),
             driver: None,
         }),
     });
@@ -140,7 +149,7 @@ fn commit(
     drop(room_state);
     core.changes.moved(room);
     spawner.spawn(drive(Arc::clone(&job), done));
-    if let Some(stopper) = closing {
-        teardown::stop(&job, stopper);
+    if let Some(why) = closing {
+        teardown::stop(&job, why);
     }
 }

@@ -13,7 +13,7 @@ use jobs::{Error, OwnerControl, OwnerKey};
 
 use crate::core::Core;
 use crate::effects::{Effects, wake};
-use crate::job::{Job, Phase, Stopper};
+use crate::job::{Job, Phase, Stopper, Teardown};
 use crate::kill::Attempt;
 use crate::room::{Room, RoomPhase, RoomState};
 use crate::settle::{Verdict, settle};
@@ -24,7 +24,7 @@ pub(crate) struct RoomControl(pub(crate) Arc<Room>);
 #[async_trait]
 impl OwnerControl for RoomControl {
     async fn close(&self) {
-        begin_close(&self.0, Stopper::OwnerClosed);
+        begin_close(&self.0, Teardown::OwnerClosed);
         closed(&self.0).await;
     }
 
@@ -34,7 +34,7 @@ impl OwnerControl for RoomControl {
 
     fn abandon(&self) {
         self.0.state.lock().abandoned = true;
-        begin_close(&self.0, Stopper::OwnerClosed);
+        begin_close(&self.0, Teardown::OwnerClosed);
         if self.0.state.lock().phase == RoomPhase::Closed {
             self.0.core.forget(&self.0);
         }
@@ -61,19 +61,19 @@ pub(crate) async fn closed(room: &Room) {
 }
 
 /// Begins to end a room, unless that has begun.
-pub(crate) fn begin_close(room: &Arc<Room>, stopper: Stopper) {
+pub(crate) fn begin_close(room: &Arc<Room>, why: Teardown) {
     let mut effects = Effects::default();
     let mut state = room.state.lock();
     if state.phase != RoomPhase::Open {
         return;
     }
-    state.phase = RoomPhase::Closing(stopper);
+    state.phase = RoomPhase::Closing(why);
     let live = tell_everything(&mut state, &mut effects);
     room.tidy(&mut state, &mut effects);
     drop(state);
     effects.fire(room);
     for job in &live {
-        stop(job, stopper);
+        stop(job, why);
     }
 }
 
@@ -93,13 +93,13 @@ fn tell_everything(room_state: &mut RoomState, effects: &mut Effects) -> Vec<Arc
 }
 
 /// Cancels one job of a room that closes.
-pub(crate) fn stop(job: &Arc<Job>, stopper: Stopper) {
-    let reason = match stopper {
-        Stopper::Shutdown => "jobs service disposed",
-        Stopper::OwnerClosed | Stopper::Caller(_) => "owner disposed",
+pub(crate) fn stop(job: &Arc<Job>, why: Teardown) {
+    let reason = match why {
+        Teardown::Shutdown => "jobs service disposed",
+        Teardown::OwnerClosed => "owner disposed",
     };
     let grace = job.state.lock().room.core.config.teardown_grace;
-    let Some(attempt) = Attempt::begin(job, stopper, Some(reason)) else {
+    let Some(attempt) = Attempt::begin(job, Stopper::Teardown(why), Some(reason)) else {
         return;
     };
     if let Err(error) = attempt.cancel(Some(grace)) {
@@ -116,7 +116,7 @@ pub(crate) fn stop(job: &Arc<Job>, stopper: Stopper) {
 pub(crate) fn begin_shutdown(core: &Arc<Core>) -> Vec<Arc<Room>> {
     let rooms = core.shut();
     for room in &rooms {
-        begin_close(room, Stopper::Shutdown);
+        begin_close(room, Teardown::Shutdown);
     }
     core.offers.close();
     rooms
