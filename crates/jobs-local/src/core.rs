@@ -1,7 +1,7 @@
 //! What the parts of a registry share: its tables and its counters.
 //!
-//! Each table has its own lock. They are leaves: nothing else is locked while
-//! one of them is held.
+//! Each table has its own lock. They are leaves: under one of them nothing is
+//! locked but the queue of an observer or a reporter that is in it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct Core {
     pub(crate) instance: InstanceId,
     pub(crate) ids: Ids,
     pub(crate) tables: Mutex<Tables>,
-    /// Changed under the lock of the tables; every call looks at it.
+    /// Changed under the lock of the tables, read without it.
     shut: AtomicBool,
     pub(crate) changes: Arc<ChangeBoard>,
     pub(crate) offers: OfferBoard,
@@ -145,8 +145,8 @@ impl Core {
         ))
     }
 
-    /// The room that a start is for; none for an owner that this registry does
-    /// not know.
+    /// The room of an owner, or that of the unowned jobs; none for an owner that
+    /// this registry does not know.
     pub(crate) fn room_of(&self, owner: Option<&OwnerKey>) -> Result<Option<Arc<Room>>, Error> {
         let tables = self.tables.lock();
         self.check_open()?;

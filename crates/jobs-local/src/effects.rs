@@ -1,8 +1,7 @@
 //! What a change under locks has to do once they are released.
 //!
-//! Waking, routing and dropping of foreign values happen here and nowhere
-//! else, in the order in which news of a settlement must go out: waiters,
-//! changes, then reporters.
+//! News of a change of a room go out here, in the order in which those of a
+//! settlement must: waiters, changes, then reporters.
 
 use std::sync::Arc;
 use std::task::Waker;

@@ -4,7 +4,7 @@
 //! 1. An ordinal is handed out once, unless it was given back before a later
 //!    one was handed out.
 //! 2. Looking an id up costs what finding its page costs, in an ordered map
-//!    with one entry for 64 ids.
+//!    with one entry for 64 ids of a kind that has many.
 //! 3. A page exists only while one of its slots is taken.
 
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ struct Ordinals {
     first: BTreeMap<Kind, NonZeroU64>,
 }
 
-/// Every sixteenth id of each kind. Apart from its neighbours in memory, too, so
-/// that processors do not take it from each other.
+/// Every sixteenth id of each kind. Aligned to cache lines of its own, against
+/// false sharing.
 #[derive(Default)]
 #[repr(align(128))]
 struct Shard(Mutex<BTreeMap<(u64, Kind), Page>>);

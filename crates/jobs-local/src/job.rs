@@ -3,7 +3,8 @@
 //! 1. A job is live or has ended; ending happens once (`Phase`).
 //! 2. Its room is locked before the job is, never the other way round; see
 //!    [`Job::locked`].
-//! 3. No foreign code runs, and no output is copied, under a lock.
+//! 3. No foreign code runs under a lock but the cloning of wakers, and no output
+//!    is copied.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;

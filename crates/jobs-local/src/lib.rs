@@ -1,10 +1,10 @@
 //! The in-memory job registry: [`LocalJobRegistry`] implements the contract of
 //! the crate `jobs` for one process.
 //!
-//! Every owner has a *room* with a lock of its own; ids, rooms, controllers,
-//! reporters and observers are small tables beside it. Each live job has one
-//! *driver* task. The state machines (`shares`, `waiters`, `sequence`) are plain
-//! values without a lock, and everything that a schedule can interleave comes
+//! Every owner has a *room* with a lock of its own; ids, rooms with their
+//! controllers, reporters and observers are tables beside it. A job has one
+//! *driver* task until its end is told. `shares`, `waiters` and `sequence` are
+//! plain values without a lock, and everything that a schedule can interleave comes
 //! from `sync`, so that the model checks run these very sources.
 
 mod board;

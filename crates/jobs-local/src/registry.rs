@@ -52,7 +52,8 @@ impl LocalJobRegistry {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] names a duration that is zero or above 2,147,483,647 ms.
+    /// [`ConfigError`] names a duration that is zero, has a fraction of a
+    /// millisecond, or is above 2,147,483,647 ms.
     pub fn new(config: Config) -> Result<Arc<Self>, ConfigError> {
         config.check()?;
         Ok(Arc::new(Self {

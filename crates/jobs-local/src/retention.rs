@@ -10,6 +10,7 @@ use crate::effects::Effects;
 use crate::ids::Slot;
 use crate::job::{Job, Output, Phase};
 use crate::room::{Room, RoomState};
+use crate::sequence::Sequence;
 
 /// How many ids an owner's room remembers as evicted; older ones are unknown.
 const MAX_EVICTED_IDS: usize = 10_000;
@@ -68,9 +69,9 @@ pub(crate) fn clear(room: &Room, state: &mut RoomState, effects: &mut Effects) {
     for id in std::mem::take(&mut state.evicted) {
         ids.remove(&id);
     }
-    drop(state.told.take());
-    drop(state.outputs.take());
-    drop(state.offerable.take());
+    state.told = Sequence::new();
+    state.outputs = Sequence::new();
+    state.offerable = Sequence::new();
     state.finished = 0;
     state.untold = 0;
 }

@@ -6,10 +6,10 @@
 //!    after the other.
 //! 2. `live + starting` never exceeds the limit, but for what a hand-over
 //!    brings.
-//! 3. `visible` holds the live jobs and the kept finished ones; every finished
-//!    one is either untold or in `told`.
-//! 4. `offerable` holds exactly the untold, published completions of which no
-//!    share is out.
+//! 3. `visible` holds the live jobs and the kept finished ones; until the room
+//!    closes, every finished one is either untold or in `told`.
+//! 4. Until the room closes, `offerable` holds exactly the untold, published
+//!    completions of which no share is out; none of unowned jobs.
 //! 5. A room closes once. It is closed when nothing in it lives or starts.
 
 use std::collections::VecDeque;
@@ -224,7 +224,7 @@ impl Room {
     }
 
     /// Keeps to the bounds, and ends a close that has nothing to wait for.
-    /// Runs under the room's lock alone.
+    /// No job may be locked: retention locks them.
     pub(crate) fn tidy(self: &Arc<Self>, state: &mut RoomState, effects: &mut Effects) {
         crate::retention::enforce(self, state, effects);
         let RoomPhase::Closing(_) = state.phase else {

@@ -1,15 +1,15 @@
-//! Values by ascending number, for what nearly always comes at the end and goes
-//! at the front.
+//! An ordered map over an array, for what nearly always comes at the end and
+//! goes at the front.
 //!
 //! 1. Numbers ascend, and each stands for one value.
 //! 2. At either end a change costs the same however long the sequence is. In
-//!    between it moves what lies towards the nearer end: that is what a table
-//!    without gaps costs, in which a value takes the room of itself and its
-//!    number.
+//!    between it moves what lies towards the nearer end: the price of a value
+//!    that takes the room of itself and its number, and up to twice that while
+//!    the array grows.
 
 use std::collections::VecDeque;
 
-/// A sorted table.
+/// Values by ascending number.
 pub(crate) struct Sequence<T>(VecDeque<(u64, T)>);
 
 impl<T> Sequence<T> {

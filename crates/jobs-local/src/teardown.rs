@@ -16,6 +16,7 @@ use crate::effects::{Effects, wake};
 use crate::job::{Job, Phase, Stopper, Teardown};
 use crate::kill::Attempt;
 use crate::room::{Room, RoomPhase, RoomState};
+use crate::sequence::Sequence;
 use crate::settle::{Verdict, settle};
 
 /// The registry's end of an owner.
@@ -88,7 +89,7 @@ fn tell_everything(room_state: &mut RoomState, effects: &mut Effects) -> Vec<Arc
             Phase::Ended(_) => effects.waiters.extend(state.driver.take()),
         }
     }
-    drop(room_state.offerable.take());
+    room_state.offerable = Sequence::new();
     live
 }
 

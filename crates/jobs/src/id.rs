@@ -114,8 +114,8 @@ impl TryFrom<String> for JobId {
 /// A producer's namespace and the prefix of its ids: `bash`, `subagent`.
 ///
 /// 1 to 64 bytes of ASCII letters, digits, `-`, `_` and `.`, starting with a
-/// letter or a digit. Cloning copies a short one, up to 23 bytes, so that owners
-/// with jobs of one kind share nothing; a longer one is a reference count.
+/// letter or a digit. Cloning copies up to 23 bytes; a longer kind is a
+/// reference count.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Kind(SmolStr);

@@ -3,7 +3,8 @@
 //!
 //! Any long-running work of an agent (a shell command, a sub-agent, a PTY, any
 //! future) becomes a *job*: it has an id `<kind>-N`, an owner, reads that
-//! return only what is new, waits, a kill, and exactly one notice of its end.
+//! return only what is new, waits and a kill, and its end is told once: by an
+//! answer or by a notice.
 //!
 //! - A **producer** imports this crate and makes a [`JobSpec`] with
 //!   [`Hooks`].

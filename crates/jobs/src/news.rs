@@ -33,7 +33,8 @@ impl<T> News<T> {
         Self(Box::pin(stream))
     }
 
-    /// The next item, or `None` when the registry was shut down.
+    /// The next item, or `None` when no more will come: after a shutdown, or once
+    /// the one owner that the news are about has closed.
     ///
     /// # Cancel safety
     ///

@@ -214,8 +214,8 @@ pub struct Delta {
     /// How many bytes between the offset that was asked for and `range` are no
     /// longer kept.
     pub dropped: u64,
-    /// The job, looked at after the output: a terminal one has no output
-    /// beyond what can be read now.
+    /// The job, looked at before the output was read: of a terminal one there is
+    /// nothing to read beyond this.
     pub job: Snapshot,
 }
 

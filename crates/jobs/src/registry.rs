@@ -61,7 +61,9 @@ pub trait JobRegistry: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// As C-10 says; [`Error::Producer`] with the starter's own text.
+    /// As C-10 says; [`Error::Producer`] with the starter's own text;
+    /// [`Error::Unavailable`] where nothing can be started, such as outside of
+    /// what drives the jobs.
     ///
     /// # Cancel safety
     ///

@@ -17,7 +17,7 @@ use crate::owner::SessionId;
 
 /// A fresh projection of a job; never live state.
 ///
-/// Cloning copies no text.
+/// Cloning copies no text but a short kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(into = "Flat", try_from = "Flat")]
 #[non_exhaustive]

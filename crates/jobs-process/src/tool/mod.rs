@@ -39,6 +39,9 @@ const KEPT_RUNS: usize = 16;
 /// configured). The output that such an answer shows counts as read once the answer is delivered.
 /// Of the last 16 foreground runs whose output was cut, the files with all of it are kept.
 ///
+/// Background jobs need a controller at the scope of the caller's owner, such as the tools that
+/// `tool_jobs::JobTools` mounts: without one nothing could read or end them.
+///
 /// # Examples
 ///
 /// ```no_run
