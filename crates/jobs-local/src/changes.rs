@@ -130,3 +130,17 @@ impl Drop for ObserverStream {
         self.board.0.remove(&self.observer);
     }
 }
+
+#[cfg(all(test, not(shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dropped_observer_leaves_nothing() {
+        let board = Arc::new(ChangeBoard::new());
+        let observer = ChangeBoard::observe(&board, &Scope::root());
+        assert!(!board.0.is_empty());
+        drop(observer);
+        assert!(board.0.is_empty());
+    }
+}
