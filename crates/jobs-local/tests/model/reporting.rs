@@ -121,3 +121,49 @@ fn an_inner_reporter_comes() {
         world.owner.close().await;
     });
 }
+
+/// Reporters of many owners and of one that come and go while jobs end, with
+/// none before them: whatever they leave untold is offered to the one that stays.
+#[test]
+fn reporters_come_and_go() {
+    check("reporters_come_and_go", || async {
+        let world = World::new(Config::default());
+        let puppets = [Puppet::default(), Puppet::default()];
+        for puppet in &puppets {
+            world.start(puppet).await.unwrap();
+        }
+        let settles =
+            puppets.map(|puppet| spawn(async move { puppet.settle(Outcome::completed()) }));
+        let goes: Vec<_> = (0..2)
+            .map(|_| {
+                let world = Arc::clone(&world);
+                spawn(async move {
+                    let owner = coin().then(|| world.owner.key());
+                    let mut reporter = world.jobs.completions(&Scope::root(), owner);
+                    match offered(&mut reporter).await {
+                        Some(completion) if coin() => {
+                            completion.commit();
+                            1
+                        }
+                        _ => 0,
+                    }
+                })
+            })
+            .collect();
+        let mut stays = world.jobs.completions(&Scope::root(), None);
+        let mut told = 0;
+        for go in goes {
+            told += go.await.unwrap();
+        }
+        for _ in told..2 {
+            stays.next().await.expect("nothing is stranded").commit();
+        }
+        for settle in settles {
+            settle.await.unwrap();
+        }
+        assert!(offered(&mut stays).await.is_none(), "told twice");
+        let list = world.jobs.list(&world.caller()).await.unwrap();
+        assert!(list.iter().all(jobs::Snapshot::reported));
+        world.owner.close().await;
+    });
+}
