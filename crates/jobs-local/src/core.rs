@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crossbeam_utils::CachePadded;
 use jobs::text::Echo;
 use jobs::{Caller, Error, InstanceId, JobId, OwnerKey, Scope, SessionId};
 
@@ -22,12 +23,12 @@ pub(crate) struct Core {
     pub(crate) config: Config,
     pub(crate) instance: InstanceId,
     pub(crate) ids: Ids,
-    pub(crate) tables: Mutex<Tables>,
+    pub(crate) tables: CachePadded<Mutex<Tables>>,
     /// Changed under the lock of the tables, read without it.
     shut: AtomicBool,
     pub(crate) changes: Arc<ChangeBoard>,
     pub(crate) offers: OfferBoard,
-    counter: AtomicU64,
+    counter: CachePadded<AtomicU64>,
 }
 
 /// The rooms of a registry, and who serves them.
@@ -72,11 +73,11 @@ impl Core {
         let core = Arc::new(Self {
             instance: InstanceId::fresh(),
             ids: Ids::new(config.first_ordinals.clone()),
-            tables: Mutex::new(tables),
+            tables: CachePadded::new(Mutex::new(tables)),
             shut: AtomicBool::new(false),
             changes: Arc::new(ChangeBoard::new()),
             offers: OfferBoard::new(),
-            counter: AtomicU64::new(0),
+            counter: CachePadded::new(AtomicU64::new(0)),
             config,
         });
         let unowned = core.make_room(None, Scope::root(), RoomPhase::Open);

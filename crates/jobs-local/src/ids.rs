@@ -12,6 +12,7 @@ use std::collections::btree_map::Entry;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use crossbeam_utils::CachePadded;
 use jobs::{JobId, Kind};
 
 use crate::job::Job;
@@ -35,8 +36,8 @@ pub(crate) enum Slot {
 
 /// All ids of a registry.
 pub(crate) struct Ids {
-    ordinals: Mutex<Ordinals>,
-    shards: [Shard; SHARDS],
+    ordinals: CachePadded<Mutex<Ordinals>>,
+    shards: [CachePadded<Shard>; SHARDS],
 }
 
 /// Which ordinal of each kind comes next.
@@ -45,11 +46,8 @@ struct Ordinals {
     first: BTreeMap<Kind, NonZeroU64>,
 }
 
-/// Every sixteenth id of each kind. Aligned to cache lines of its own, against
-/// false sharing.
-#[derive(Default)]
-#[repr(align(128))]
-struct Shard(Mutex<BTreeMap<(u64, Kind), Page>>);
+/// Every sixteenth id of each kind.
+type Shard = Mutex<BTreeMap<(u64, Kind), Page>>;
 
 struct Page {
     slots: [Option<Slot>; PAGE],
@@ -60,8 +58,8 @@ impl Ids {
     pub(crate) fn new(first: BTreeMap<Kind, NonZeroU64>) -> Self {
         let next = BTreeMap::new();
         Self {
-            ordinals: Mutex::new(Ordinals { next, first }),
-            shards: std::array::from_fn(|_| Shard::default()),
+            ordinals: CachePadded::new(Mutex::new(Ordinals { next, first })),
+            shards: std::array::from_fn(|_| CachePadded::default()),
         }
     }
 
@@ -88,13 +86,13 @@ impl Ids {
 
     pub(crate) fn get(&self, id: &JobId) -> Option<Slot> {
         let Place { shard, page, slot } = Place::of(id);
-        let pages = self.shards[shard].0.lock();
+        let pages = self.shards[shard].lock();
         pages.get(&page)?.slots[slot].clone()
     }
 
     pub(crate) fn put(&self, id: &JobId, what: Slot) {
         let Place { shard, page, slot } = Place::of(id);
-        let mut pages = self.shards[shard].0.lock();
+        let mut pages = self.shards[shard].lock();
         let page = pages.entry(page).or_insert_with(Page::empty);
         page.taken += usize::from(page.slots[slot].is_none());
         page.slots[slot] = Some(what);
@@ -102,7 +100,7 @@ impl Ids {
 
     pub(crate) fn remove(&self, id: &JobId) {
         let Place { shard, page, slot } = Place::of(id);
-        let mut pages = self.shards[shard].0.lock();
+        let mut pages = self.shards[shard].lock();
         if let Entry::Occupied(mut page) = pages.entry(page) {
             let Page { slots, taken } = page.get_mut();
             *taken -= usize::from(slots[slot].take().is_some());
@@ -166,7 +164,7 @@ mod tests {
         }
         let pages = || -> usize {
             let shards = ids.shards.iter();
-            shards.map(|shard| shard.0.lock().len()).sum()
+            shards.map(|shard| shard.lock().len()).sum()
         };
         // The first ordinal is 1, so the last one is in a page of its own.
         assert_eq!(pages(), 3 * SHARDS + 1);
