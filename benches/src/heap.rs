@@ -202,6 +202,7 @@ pub const PATHS: &[Path] = &[
         because: &[
             (3, "the strings of the notice: id, label and text"),
             (5, "the strings that the text and the summary are made of"),
+            (1, "the share that the notice holds"),
             (1, "the messages that the turn claims"),
         ],
         count: notice,
