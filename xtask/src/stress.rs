@@ -83,11 +83,7 @@ pub(crate) fn run(workspace: &Workspace, args: &Args) -> Result<()> {
 ///
 /// It could not be built.
 pub(crate) fn example(workspace: &Workspace) -> Result<Command> {
-    let mut cargo = workspace.cargo();
-    cargo.args(["build", "--quiet", "--release", "--package", PACKAGE]);
-    execute(cargo.args(["--example", "stress"]))?;
-    let program = workspace.target_directory().join("release/examples/stress");
-    let mut example = Command::new(program);
+    let mut example = Command::new(workspace.example(PACKAGE, "stress")?);
     example.current_dir(workspace.root());
     example.env_remove("LD_LIBRARY_PATH");
     Ok(example)

@@ -66,6 +66,19 @@ impl Workspace {
         command.current_dir(&self.root);
         command
     }
+
+    /// Builds an example of a package for release, and says where it is.
+    ///
+    /// # Errors
+    ///
+    /// It could not be built.
+    pub(crate) fn example(&self, package: &str, name: &str) -> Result<PathBuf> {
+        let mut cargo = self.cargo();
+        cargo.args(["build", "--quiet", "--release", "--package", package]);
+        execute(cargo.args(["--example", name]))?;
+        let examples = self.target_directory().join("release/examples");
+        Ok(examples.join(name))
+    }
 }
 
 /// `path` below `root`, with `/` between its parts.

@@ -7,13 +7,11 @@
 //! size of the answer, which the client reads, and the schema, against which it checks the answer.
 
 use super::install::{Installed, install};
-use crate::workspace::{Workspace, execute, shown};
+use crate::workspace::{Workspace, shown};
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
-
-const PACKAGE: &str = "jobs-mcp";
 
 /// Of the calls a second that a server with an empty tool answers.
 const LEAST: f64 = 0.8;
@@ -35,7 +33,7 @@ const SERVERS: [(&str, &str); 4] = [
 ///
 /// If a client cannot be run, or the ratio is below the least.
 pub(super) fn run(workspace: &Workspace) -> Result<()> {
-    let binary = build(workspace)?;
+    let binary = workspace.example("jobs-mcp", "throughput")?;
     let scratch = workspace.target_directory().join("clients");
     let mut ratios = Vec::new();
     for (name, script) in [
@@ -60,23 +58,6 @@ pub(super) fn run(workspace: &Workspace) -> Result<()> {
         .collect();
     ensure!(short.is_empty(), "less than {LEAST}: {}", short.join(", "));
     Ok(())
-}
-
-fn build(workspace: &Workspace) -> Result<PathBuf> {
-    let mut cargo = workspace.cargo();
-    cargo.args([
-        "build",
-        "--quiet",
-        "--release",
-        "--package",
-        PACKAGE,
-        "--example",
-        "throughput",
-    ]);
-    execute(&mut cargo)?;
-    Ok(workspace
-        .target_directory()
-        .join("release/examples/throughput"))
 }
 
 /// Calls a second of each server.
