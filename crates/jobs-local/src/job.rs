@@ -147,28 +147,23 @@ impl Job {
 
     /// The same, and what else there is to see at that moment.
     pub(crate) fn snapshot_and<T>(&self, look: impl FnOnce(&JobState) -> T) -> (Snapshot, T) {
-        let (snapshot, hook, seen) = self.seen(&self.state.lock(), look);
-        (self.detailed(snapshot, hook), seen)
-    }
-
-    /// The job under its lock, and whom to ask for the rest without it.
-    fn seen<T>(
-        &self,
-        state: &JobState,
-        look: impl FnOnce(&JobState) -> T,
-    ) -> (Snapshot, Option<DetailHook>, T) {
-        (self.project(state), state.detail_hook(), look(state))
+        let state = self.state.lock();
+        let mut snapshot = self.project(&state);
+        let hook = state.detail_hook();
+        let seen = look(&state);
+        drop(state);
+        self.add_detail(&mut snapshot, hook);
+        (snapshot, seen)
     }
 
     /// Asks a live job what it says of itself.
-    fn detailed(&self, mut snapshot: Snapshot, hook: Option<DetailHook>) -> Snapshot {
+    fn add_detail(&self, snapshot: &mut Snapshot, hook: Option<DetailHook>) {
         if let Some(hook) = hook
             && let Some(told) = self.ask(&hook)
             && let State::Running { detail } | State::Stopping { detail } = &mut snapshot.state
         {
             *detail = Some(told);
         }
-        snapshot
     }
 
     fn ask(&self, hook: &DetailHook) -> Option<Arc<str>> {
@@ -215,10 +210,12 @@ impl Job {
         look: impl FnOnce(&JobState) -> T,
     ) -> (Snapshot, Option<Share>, T) {
         let state = self.state.lock();
-        if let Phase::Live(_) = state.phase {
-            let (snapshot, hook, seen) = self.seen(&state, look);
+        if let Phase::Live(live) = &state.phase {
+            let (mut snapshot, hook) = (self.project(&state), live.detail.clone());
+            let seen = look(&state);
             drop(state);
-            return (self.detailed(snapshot, hook), None, seen);
+            self.add_detail(&mut snapshot, hook);
+            return (snapshot, None, seen);
         }
         drop(state);
         let (snapshot, ticket, seen) = self.locked(|room, room_state, state, effects| {
