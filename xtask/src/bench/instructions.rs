@@ -2,7 +2,8 @@
 //!
 //! An operation is counted as the difference of two runs of different lengths, so that neither the start of the
 //! process nor the preparation counts. Copies of the C library are kept to one algorithm, which it otherwise chooses
-//! by the processor's caches.
+//! by the processor's caches. The program is started by the same name wherever it lies: the length of its name moves
+//! its buffers, and a copy of 64 KiB takes up to a thousand instructions more from one address than from another.
 
 use super::PACKAGE;
 use super::measure::output;
@@ -40,18 +41,18 @@ pub(super) fn run(workspace: &Workspace, write: bool) -> Result<()> {
     let mut build = workspace.cargo();
     build.args(["build", "--release", "--package", PACKAGE]);
     execute(build.args(["--bin", PACKAGE]))?;
-    let binary = workspace.target_directory().join("release").join(PACKAGE);
+    let folder = workspace.target_directory().join("release");
     let scratch = workspace.target_directory().join("instructions");
     std::fs::create_dir_all(&scratch).context("failed to make a scratch folder")?;
     let mut counted = BTreeMap::new();
-    for line in output(Command::new(&binary).arg("hot-names"))?.lines() {
+    for line in output(Command::new(folder.join(PACKAGE)).arg("hot-names"))?.lines() {
         let (batch, name) = line
             .split_once('\t')
             .context("expected a size and a name")?;
         let batch: u64 = batch.parse().context("expected a size")?;
         // The first samples warm up: tables grow, and the retention reaches its bound.
-        let few = instructions(&binary, &scratch, name, 3)?;
-        let more = instructions(&binary, &scratch, name, 5)?;
+        let few = instructions(&folder, &scratch, name, 3)?;
+        let more = instructions(&folder, &scratch, name, 5)?;
         let count = (more - few) / (2 * batch);
         println!("{count:>10}  {name}");
         counted.insert(name.to_owned(), count);
@@ -103,15 +104,16 @@ fn tools() -> Result<String> {
     .join(", "))
 }
 
-/// All instructions of a run of `samples` samples.
-fn instructions(binary: &Path, scratch: &Path, name: &str, samples: u32) -> Result<u64> {
+/// All instructions of a run of `samples` samples of the program in `folder`.
+fn instructions(folder: &Path, scratch: &Path, name: &str, samples: u32) -> Result<u64> {
     let counts = scratch.join("callgrind.out");
     let mut valgrind = Command::new("valgrind");
+    valgrind.current_dir(folder);
     valgrind.env("GLIBC_TUNABLES", ONE_COPY);
     valgrind.args(["--quiet", "--tool=callgrind"]);
     valgrind.arg(format!("--callgrind-out-file={}", counts.display()));
     valgrind
-        .arg(binary)
+        .arg(format!("./{PACKAGE}"))
         .args(["hot", name, "--samples", &samples.to_string()]);
     output(&mut valgrind)?;
     let text = std::fs::read_to_string(&counts).context("failed to read the counts")?;
