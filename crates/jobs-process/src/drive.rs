@@ -159,8 +159,8 @@ impl<T: Watch> Drive<T> {
                     Next::GiveUp => {
                         // Whatever keeps it from ending may keep it from being looked at, too.
                         match timeout(LOOK, self.tree.survivors()).await {
-                            Ok(pids) => unstoppable = pids,
-                            Err(_) => self.failure = Some(BLIND.to_owned()),
+                            Ok(Ok(pids)) => unstoppable = pids,
+                            Ok(Err(_)) | Err(_) => self.failure = Some(BLIND.to_owned()),
                         }
                         close.cancel();
                         break;

@@ -69,7 +69,7 @@ impl ProcessRunner {
         config.check()?;
         let supervisors = find_supervisor(&config)?;
         // Both upper rungs find the processes of a job in the process table.
-        let sees_processes = scan::read(std::process::id().cast_signed()).is_some();
+        let sees_processes = matches!(scan::read(std::process::id().cast_signed()), Ok(Some(_)));
         let (available, missing) = match &supervisors {
             _ if !sees_processes => (Containment::Group, "/proc is not readable"),
             None => (

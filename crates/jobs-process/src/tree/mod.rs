@@ -73,7 +73,7 @@ pub(crate) trait Watch: Send + 'static {
     fn kill(&mut self);
 
     /// The pids that are left.
-    fn survivors(&self) -> impl Future<Output = Vec<i32>> + Send;
+    fn survivors(&self) -> impl Future<Output = io::Result<Vec<i32>>> + Send;
 }
 
 /// A started tree.
@@ -149,11 +149,11 @@ impl Watch for Tree {
         }
     }
 
-    async fn survivors(&self) -> Vec<i32> {
+    async fn survivors(&self) -> io::Result<Vec<i32>> {
         match self {
             Self::Supervised(tree) => tree.survivors().await,
             Self::Swept(tree) => tree.survivors().await,
-            Self::Group(tree) => tree.survivors(),
+            Self::Group(tree) => Ok(tree.survivors()),
         }
     }
 }

@@ -12,7 +12,8 @@ const LOOKS: usize = 64;
 /// Asks every one of `members` to end. Those that are stopped are continued, or they would not see
 /// it.
 ///
-/// Parents come first: a shell that sees its child end goes on with its next command.
+/// Parents come first: a shell that sees its child end goes on with its next command. What is started
+/// after the look is not asked: it may be what a handler cleans up with.
 pub(crate) fn terminate(members: &mut [Proc]) {
     members.sort_unstable_by_key(|member| (member.start, member.pid));
     for signal in [Signal::TERM, Signal::CONT] {

@@ -1,5 +1,8 @@
 //! The process table as `/proc` shows it, and who descends from whom.
 //!
+//! A process that could not be read, for want of a descriptor, is an error and not a process less:
+//! nobody may take a tree for empty because it was not seen.
+//!
 //! Source of the fields: `proc_pid_stat(5)`.
 
 use std::collections::HashMap;
@@ -7,6 +10,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
+
+use rustix::io::Errno;
 
 /// One process, as it was when it was read. Pid and start time together identify it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,26 +43,35 @@ impl Proc {
     }
 }
 
-/// Reads one process; `None` if there is none.
-pub(crate) fn read(pid: i32) -> Option<Proc> {
+/// Reads one process; `None` if there is none that can be seen.
+pub(crate) fn read(pid: i32) -> io::Result<Option<Proc>> {
     let mut buffer = [0_u8; 1024];
-    let length = File::open(format!("/proc/{pid}/stat"))
-        .ok()?
-        .read(&mut buffer)
-        .ok()?;
-    parse(pid, &buffer[..length])
+    let read = File::open(format!("/proc/{pid}/stat")).and_then(|mut stat| stat.read(&mut buffer));
+    match read {
+        Ok(length) => Ok(parse(pid, &buffer[..length])),
+        Err(error) if is_for_want(&error) => Err(error),
+        Err(_gone_or_hidden) => Ok(None),
+    }
+}
+
+/// Whether an error says nothing of what was looked at: descriptors or memory are used up
+/// (`open(2)`).
+pub(crate) fn is_for_want(error: &io::Error) -> bool {
+    let wants = [Errno::MFILE, Errno::NFILE, Errno::NOMEM].map(|errno| Some(errno.raw_os_error()));
+    wants.contains(&error.raw_os_error())
 }
 
 /// Reads every process that is visible here.
 pub(crate) fn table() -> io::Result<Vec<Proc>> {
     let mut all = Vec::new();
     for entry in fs::read_dir("/proc")? {
-        let Ok(entry) = entry else { continue };
-        let pid = entry
+        let pid = entry?
             .file_name()
             .to_str()
             .and_then(|name| name.parse().ok());
-        all.extend(pid.and_then(read));
+        if let Some(pid) = pid {
+            all.extend(read(pid)?);
+        }
     }
     Ok(all)
 }
@@ -65,7 +79,7 @@ pub(crate) fn table() -> io::Result<Vec<Proc>> {
 /// The processes that got their pids after `first` did, if those are few: the kernel hands pids out
 /// in ascending order and says which was the last (`proc_loadavg(5)`).
 ///
-/// `None` when they are many or the numbers have started again from below.
+/// `None` when they are many, or the numbers have started again from below, or one cannot be read.
 pub(crate) fn since(first: i32) -> Option<Vec<Proc>> {
     const FEW: i32 = 64;
     let mut found = Vec::new();
@@ -79,7 +93,9 @@ pub(crate) fn since(first: i32) -> Option<Vec<Proc>> {
         if last == read_to {
             return Some(found);
         }
-        found.extend((read_to + 1..=last).filter_map(read));
+        for pid in read_to + 1..=last {
+            found.extend(read(pid).ok()?);
+        }
         read_to = last;
     }
 }
@@ -168,7 +184,8 @@ mod tests {
         let stat = b"2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 3 0 0";
         assert!(parse(2, stat).expect("a whole line").is_kernel_thread());
         let me = i32::try_from(std::process::id()).expect("a pid");
-        assert!(!read(me).expect("it lives").is_kernel_thread());
+        let me = read(me).expect("readable").expect("it lives");
+        assert!(!me.is_kernel_thread());
     }
 
     #[test]

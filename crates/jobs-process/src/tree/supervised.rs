@@ -97,7 +97,8 @@ impl Supervised {
                     self.state = State::Over;
                 }
                 State::Lost { sweep, .. } => {
-                    if let Event::Empty = sweep.event().await?
+                    // One that could not look is called again.
+                    if let Ok(Event::Empty) = sweep.event().await
                         && let State::Lost { supervisor, .. } =
                             mem::replace(&mut self.state, State::Over)
                     {
@@ -146,14 +147,14 @@ impl Supervised {
         self.send(Message::Kill);
     }
 
-    pub(crate) async fn survivors(&self) -> Vec<i32> {
+    pub(crate) async fn survivors(&self) -> io::Result<Vec<i32>> {
         match &self.state {
             State::Talking(line) => {
                 let supervisor = line.supervisor.pid();
                 let found = blocking(move || scan::descendants(supervisor)).await;
-                pids(&found.unwrap_or_default())
+                found.map(|found| pids(&found))
             }
-            State::Ending(_) | State::Over => Vec::new(),
+            State::Ending(_) | State::Over => Ok(Vec::new()),
             State::Lost { sweep, .. } => sweep.survivors().await,
         }
     }
@@ -209,7 +210,8 @@ impl Drop for Supervised {
     fn drop(&mut self) {
         // With a supervisor, the end of the socket is enough: it kills what is left.
         if let State::Lost { sweep, .. } = &self.state {
-            sweep.kill_now();
+            // Nobody is left who could look again.
+            let _ = sweep.kill_now();
         }
     }
 }

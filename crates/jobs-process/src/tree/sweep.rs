@@ -86,33 +86,41 @@ impl Sweep {
         self.hunting
     }
 
-    /// Asks what is there now to end, where blocking is allowed; the task says how many that were.
-    pub(crate) fn terminate(&mut self) -> JoinHandle<usize> {
+    /// Asks what is there now to end, where blocking is allowed; the task says how many that were,
+    /// or why it could not look.
+    pub(crate) fn terminate(&mut self) -> JoinHandle<io::Result<usize>> {
         self.looks = 0;
         let members = Arc::clone(&self.members);
         tokio::task::spawn_blocking(move || {
-            let mut found = members.lock().find().unwrap_or_default();
+            let mut found = members.lock().find()?;
             reap::terminate(&mut found);
-            found.len()
+            Ok(found.len())
         })
     }
 
     /// Kills what is there now; for a tree that is dropped. Blocks for as long as that takes, a
     /// look that is under way included: whoever drops it has no later moment.
-    pub(crate) fn kill_now(&self) {
+    ///
+    /// # Errors
+    ///
+    /// It could not look; what it had seen before is killed.
+    pub(crate) fn kill_now(&self) -> io::Result<()> {
         let mut members = self.members.lock();
-        // Nobody is left who could be told of an error.
-        let _ = reap::stop_then_kill(|| members.find());
+        reap::stop_then_kill(|| members.find()).map(drop)
     }
 
-    pub(crate) async fn survivors(&self) -> Vec<i32> {
+    pub(crate) async fn survivors(&self) -> io::Result<Vec<i32>> {
         let members = Arc::clone(&self.members);
         let found = blocking(move || members.lock().find()).await;
-        pids(&found.unwrap_or_default())
+        found.map(|found| pids(&found))
     }
 
     /// Waits until the number of processes has changed ([`Event::Left`]) or none is left
     /// ([`Event::Empty`]).
+    ///
+    /// # Errors
+    ///
+    /// It could not look. To be called again: the next look comes after a rest.
     ///
     /// # Cancel safety
     ///
@@ -125,8 +133,9 @@ impl Sweep {
             if self.looks > 0 {
                 tokio::time::sleep(REST[(self.looks - 1).min(REST.len() - 1)]).await;
             }
-            let left = self.look().await?;
+            let left = self.look().await;
             self.looks += 1;
+            let left = left?;
             if left == 0 {
                 return Ok(Event::Empty);
             }
@@ -145,7 +154,10 @@ impl Sweep {
         }
         let mut members = self.members.lock();
         let since = members.session.and_then(scan::since);
-        since.is_some_and(|table| members.find_among(&table).is_empty())
+        since.is_some_and(|table| {
+            let found = members.find_among(&table);
+            found.is_ok_and(|found| found.is_empty())
+        })
     }
 
     /// The table may be long, so it is read where blocking is allowed.
@@ -166,24 +178,25 @@ impl Sweep {
 impl Members {
     fn find(&mut self) -> io::Result<Vec<Proc>> {
         let eldest = self.eldest;
-        let start = || scan::read(eldest).map_or(0, |eldest| eldest.start);
-        self.since.get_or_insert_with(start);
+        if self.since.is_none() {
+            self.since = scan::read(eldest)?.map(|eldest| eldest.start);
+        }
         let table = scan::table()?;
         // Or it would grow with every process that the machine runs.
         if self.foreign.len() > 2 * table.len() {
             let here: HashSet<_> = table.iter().map(Proc::identity).collect();
             self.foreign.retain(|identity| here.contains(identity));
         }
-        Ok(self.find_among(&table))
+        self.find_among(&table)
     }
 
-    fn find_among(&mut self, table: &[Proc]) -> Vec<Proc> {
+    fn find_among(&mut self, table: &[Proc]) -> io::Result<Vec<Proc>> {
         let mut found: HashMap<i32, Proc> = HashMap::new();
         // Children may come before their parents: look until a pass finds nothing new.
         loop {
             let before = found.len();
             for process in table {
-                if !found.contains_key(&process.pid) && self.is_member(process, &found) {
+                if !found.contains_key(&process.pid) && self.is_member(process, &found)? {
                     found.insert(process.pid, *process);
                 }
             }
@@ -192,34 +205,37 @@ impl Members {
             }
         }
         self.known = found.values().map(Proc::identity).collect();
-        found.into_values().filter(Proc::is_live).collect()
+        Ok(found.into_values().filter(Proc::is_live).collect())
     }
 
-    fn is_member(&mut self, process: &Proc, found: &HashMap<i32, Proc>) -> bool {
-        self.known.contains(&process.identity())
+    fn is_member(&mut self, process: &Proc, found: &HashMap<i32, Proc>) -> io::Result<bool> {
+        let is_related = self.known.contains(&process.identity())
             || self.session == Some(process.sid)
-            || found.contains_key(&process.ppid)
-            || self.has_cookie(process)
+            || found.contains_key(&process.ppid);
+        Ok(is_related || self.has_cookie(process)?)
     }
 
-    fn has_cookie(&mut self, process: &Proc) -> bool {
+    fn has_cookie(&mut self, process: &Proc) -> io::Result<bool> {
         let is_candidate = process.is_live()
             && !process.is_kernel_thread()
             && process.start >= self.since.unwrap_or(0)
             && process.pid != own_pid();
         if !is_candidate || self.foreign.contains(&process.identity()) {
-            return false;
+            return Ok(false);
         }
-        // Unreadable: another user's. Empty: just between two programs, to be looked at again.
-        let path = format!("/proc/{}/environ", process.pid);
-        let environment = std::fs::read(path).unwrap_or_else(|_| b"?".to_vec());
+        let environment = match std::fs::read(format!("/proc/{}/environ", process.pid)) {
+            Ok(environment) => environment,
+            Err(error) if scan::is_for_want(&error) => return Err(error),
+            Err(_anothers) => b"?".to_vec(),
+        };
+        // Empty: just between two programs, to be looked at again.
         let has = environment
             .split(|byte| *byte == 0)
             .any(|variable| variable == self.cookie);
         if !has && !environment.is_empty() {
             self.foreign.insert(process.identity());
         }
-        has
+        Ok(has)
     }
 }
 
@@ -246,14 +262,14 @@ mod tests {
             while std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|text| text.is_empty()) {
                 assert!(begun.elapsed() < Duration::from_secs(30), "no program");
             }
-            scan::read(pid).expect("it lives")
+            scan::read(pid).expect("readable").expect("it lives")
         };
         let (process, eldest) = (read(&old), read(&other));
         let find = |process: Proc, since| {
             let sweep = Sweep::new(None, eldest.pid, "c");
             let mut members = sweep.members.lock();
             members.since = Some(since);
-            let found = members.find_among(&[process, eldest]);
+            let found = members.find_among(&[process, eldest]).expect("readable");
             (found, members.foreign.contains(&process.identity()))
         };
         // As in a container whose session began outside of it.

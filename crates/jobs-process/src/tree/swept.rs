@@ -6,7 +6,7 @@ use tokio::task::JoinHandle;
 
 use super::sweep::Sweep;
 use super::{Event, Origin, start_leader};
-use crate::platform::{Child, Exit, Signal};
+use crate::platform::{Child, Exit, Signal, send_group};
 
 /// A tree whose leader is our own child.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) struct Swept {
     ended_first: Option<Exit>,
     /// The others are being asked to end. Kept here, so that a dropped future does not lose it, and
     /// awaited before anything else, so that nothing is asked after the tree was found empty.
-    asking: Option<JoinHandle<usize>>,
+    asking: Option<JoinHandle<io::Result<usize>>>,
     is_over: bool,
 }
 
@@ -46,14 +46,24 @@ impl Swept {
         if let Some(asking) = &mut self.asking {
             let count = asking.await.map_err(io::Error::other);
             self.asking = None;
-            return Ok(Event::Terminated(count?));
+            return Ok(Event::Terminated(count?.unwrap_or_else(|error| {
+                self.on_blindness(&error);
+                self.send_group(Signal::TERM);
+                self.send_group(Signal::CONT);
+                0
+            })));
         }
         if self.ended.is_none() {
             let exit = self.leader_ended().await?;
             self.ended = Some(exit);
             return Ok(Event::LeaderEnded(exit));
         }
-        let event = self.sweep.event().await?;
+        let event = loop {
+            match self.sweep.event().await {
+                Ok(event) => break event,
+                Err(error) => self.on_blindness(&error),
+            }
+        };
         if event == Event::Empty {
             self.is_over = true;
             self.leader.reap()?;
@@ -66,12 +76,28 @@ impl Swept {
             return self.leader.ended().await;
         }
         loop {
-            tokio::select! {
+            let looked = tokio::select! {
                 biased;
                 exit = self.leader.ended() => return exit,
-                looked = self.sweep.event() => looked.map(drop)?,
+                looked = self.sweep.event() => looked,
+            };
+            if let Err(error) = looked {
+                self.on_blindness(&error);
             }
         }
+    }
+
+    fn on_blindness(&self, error: &io::Error) {
+        tracing::debug!(%error, "the process table cannot be read");
+        if self.sweep.is_hunting() {
+            self.send_group(Signal::KILL);
+        }
+    }
+
+    /// A host without a free descriptor cannot look. The group of the leader, which is pinned, is
+    /// reached without one; the others are found once it can look again.
+    fn send_group(&self, signal: Signal) {
+        send_group(self.leader.pid(), signal);
     }
 
     pub(crate) fn terminate(&mut self) {
@@ -96,7 +122,7 @@ impl Swept {
         }
     }
 
-    pub(crate) async fn survivors(&self) -> Vec<i32> {
+    pub(crate) async fn survivors(&self) -> io::Result<Vec<i32>> {
         self.sweep.survivors().await
     }
 }
@@ -105,7 +131,9 @@ impl Drop for Swept {
     /// A tree that nobody watches any more (a runtime that shuts down) is not left behind.
     fn drop(&mut self) {
         if !self.is_over {
-            self.sweep.kill_now();
+            if self.sweep.kill_now().is_err() {
+                self.send_group(Signal::KILL);
+            }
             let _ = self.leader.reap();
         }
     }

@@ -8,5 +8,6 @@ mod host;
 mod launcher;
 mod load;
 mod spare;
+mod starved;
 mod support;
 mod tool;

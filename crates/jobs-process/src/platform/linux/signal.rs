@@ -16,7 +16,8 @@ pub(crate) fn send(target: &Proc, signal: Signal) {
     let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else {
         return;
     };
-    if scan::read(target.pid).is_some_and(|now| now.start == target.start) {
+    let now = scan::read(target.pid).ok().flatten();
+    if now.is_some_and(|now| now.start == target.start) {
         // It may be gone by now, or another user's: what is left is looked for again anyway.
         let _ = pidfd_send_signal(&pidfd, signal);
     }
